@@ -70,7 +70,7 @@ enum op_moved
     OP_MOVED_LIKE_INPUT
 };
 
-// The form of a Tengine operator's parameter in a tmfile (field.file_kind).
+// The form of an operator's parameter in a tmfile or .tflite (field.file_kind).
 enum op_file_kind
 {
     OP_FILE_NOT,      // a parameter that files do not have
@@ -79,7 +79,11 @@ enum op_file_kind
     OP_FILE_OFFSET,   // INTS, FLOATS: offset of a vector of int32 or float32; STRING: that of a
                       // string
     OP_FILE_ANCHORS,  // FLOATS: offset of a vector of groups of 4 float32
-    OP_FILE_STRIDED   // INTS: 4 int32 that are OP_FILE_STRIDE bytes apart, in the record itself
+    OP_FILE_STRIDED,  // INTS: 4 int32 that are OP_FILE_STRIDE bytes apart, in the record itself
+    OP_FILE_LONG,     // INT: int64
+    OP_FILE_LONGS,    // INTS: offset of a vector of int64
+    OP_FILE_FLAGS,    // INTS: offset of a vector of bytes
+    OP_FILE_BODY      // INT: the number of a subgraph; here the code of its only operator
 };
 #define OP_FILE_STRIDE 12
 

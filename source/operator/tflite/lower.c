@@ -112,12 +112,28 @@ int read_tfl_axis(emitter_t* emit, int index, int rank)
     return axis;
 }
 
-int get_declared_type(const emitter_t* emit, int output)
+static const struct tensor* find_declared(const emitter_t* emit, int output)
 {
     const struct tensor* tensor = get_ir_node_output(emit->origin, output);
     const struct graph* source = emit->graph->core->source;
-    const struct tensor* declared =
-        source ? get_ir_graph_tensor(source, tensor->core->source_index) : NULL;
+    return source ? get_ir_graph_tensor(source, tensor->core->source_index) : NULL;
+}
+
+int read_declared_shape(emitter_t* emit, int output, int64_t out_dims[MAX_SHAPE_DIM_NUM])
+{
+    const struct tensor* declared = find_declared(emit, output);
+    if (!declared || !declared->shape_set) {
+        fail_emitting(emit, TENGINE_EINVAL, "its output %d has no shape", output);
+        return 0;
+    }
+    for (int i = 0; i < declared->dim_num; ++i)
+        out_dims[i] = declared->dims[i];
+    return declared->dim_num;
+}
+
+int get_declared_type(const emitter_t* emit, int output)
+{
+    const struct tensor* declared = find_declared(emit, output);
     return declared ? declared->data_type : TENGINE_DT_FP32;
 }
 

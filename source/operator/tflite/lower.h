@@ -85,6 +85,14 @@ int read_tfl_ints(emitter_t* emit, int index, const char* what, int64_t* out_val
 // The same for one axis in [-rank, rank).
 int read_tfl_axis(emitter_t* emit, int index, int rank);
 
+// Puts `update` over the elements of `input` from `starts`, a list of integers, on; they are moved
+// where it would reach beyond the end.
+struct tensor* emit_update(emitter_t* emit, struct tensor* input, struct tensor* update,
+                           struct tensor* starts);
+// Puts step - 1 times the value, a scalar, between the elements of an axis.
+struct tensor* emit_gaps(emitter_t* emit, struct tensor* input, int axis, int64_t step,
+                         struct tensor* value);
+
 // Input `index` of the origin.
 static inline struct tensor* get_operand(const emitter_t* emit, int index)
 {
@@ -94,6 +102,9 @@ static inline struct tensor* get_operand(const emitter_t* emit, int index)
 // The data type of the origin's output as the file declares it; float if it is quantised, or
 // absent.
 int get_declared_type(const emitter_t* emit, int output);
+// The shape of the origin's output as the file declares it; returns the rank. Fails where the file
+// does not.
+int read_declared_shape(emitter_t* emit, int output, int64_t out_dims[MAX_SHAPE_DIM_NUM]);
 
 // ---- nodes that are lowered with integers ----
 

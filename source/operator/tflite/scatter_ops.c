@@ -232,39 +232,48 @@ static struct tensor* emit_places(emitter_t* emit, struct tensor* starts,
     return end_op(emit);
 }
 
-// Starts are moved so that the update lies in the input.
-static int lower_dynamic_update_slice(struct graph* graph, struct node* node)
+struct tensor* emit_update(emitter_t* emit, struct tensor* input, struct tensor* update,
+                           struct tensor* starts)
 {
-    emitter_t emit = start_emitting(graph, node);
-    struct tensor *input = get_operand(&emit, 0), *update = get_operand(&emit, 1);
+    if (emit->status < 0) return NULL;
     const int rank = input->dim_num;
     int64_t last[MAX_SHAPE_DIM_NUM];
     int axes = rank > 0;
-    if (update->dim_num != rank || get_operand(&emit, 2)->elem_num != rank)
-        return fail_emitting(&emit, TENGINE_EINVAL,
-                             "its input has rank %d, its update rank %d and %lld starts", rank,
-                             update->dim_num, (long long)get_operand(&emit, 2)->elem_num);
+    if (update->dim_num != rank || starts->elem_num != rank) {
+        fail_emitting(emit, TENGINE_EINVAL,
+                      "its input has rank %d, its update rank %d and %lld starts", rank,
+                      update->dim_num, (long long)starts->elem_num);
+        return NULL;
+    }
     for (int i = 0; i < rank; ++i) {
         last[i] = (int64_t)input->dims[i] - update->dims[i];
-        if (last[i] < 0)
-            return fail_emitting(&emit, TENGINE_EINVAL,
-                                 "axis %d of its update has %d elements, that of its input %d", i,
-                                 update->dims[i], input->dims[i]);
+        if (last[i] < 0) {
+            fail_emitting(emit, TENGINE_EINVAL,
+                          "axis %d of its update has %d elements, that of its input %d", i,
+                          update->dims[i], input->dims[i]);
+            return NULL;
+        }
         if (last[i] > 0) axes = i + 1;
     }
-    if (rank == 0) return finish_emitting(&emit, 1, emit_op(&emit, "Identity", 1, update));
-    struct tensor* starts = emit_indices(&emit, get_operand(&emit, 2));
-    starts = emit_op(&emit, "Max", 2, starts, emit_int(&emit, 0));
-    starts = emit_op(&emit, "Min", 2, starts, emit_ints(&emit, last, rank));
-    struct tensor* places = emit_places(&emit, starts, update, axes);
-    return finish_emitting(&emit, 1, emit_scatter(&emit, input, places, update, "none"));
+    if (rank == 0) return emit_op(emit, "Identity", 1, update);
+    struct tensor* first = emit_op(emit, "Max", 2, emit_indices(emit, starts), emit_int(emit, 0));
+    first = emit_op(emit, "Min", 2, first, emit_ints(emit, last, rank));
+    struct tensor* places = emit_places(emit, first, update, axes);
+    return emit_scatter(emit, input, places, update, "none");
+}
+
+static int lower_dynamic_update_slice(struct graph* graph, struct node* node)
+{
+    emitter_t emit = start_emitting(graph, node);
+    return finish_emitting(
+        &emit, 1,
+        emit_update(&emit, get_operand(&emit, 0), get_operand(&emit, 1), get_operand(&emit, 2)));
 }
 
 // ---- DILATE ----
 
-// Puts step - 1 times the value between the elements of an axis.
-static struct tensor* emit_gaps(emitter_t* emit, struct tensor* input, int axis, int64_t step,
-                                struct tensor* value)
+struct tensor* emit_gaps(emitter_t* emit, struct tensor* input, int axis, int64_t step,
+                         struct tensor* value)
 {
     if (emit->status < 0 || step == 1 || input->dims[axis] == 0) return input;
     const int rank = input->dim_num;

@@ -12,6 +12,7 @@ namespace tengine::tflite {
 namespace {
 
 constexpr int kCall = 31;
+constexpr int kLaterWhile = 200;
 constexpr int kComposite = 206;
 constexpr int kMostNested = 64;
 
@@ -306,14 +307,16 @@ int CallReader::run()
 
 bool calls_subgraphs(int code)
 {
-    return code == kCall || code == kIf || code == kWhile || code == kComposite;
+    return code == kCall || code == kIf || code == kWhile || code == kLaterWhile ||
+           code == kComposite;
 }
 
 int find_called_subgraph(const Reading& reading, uint32_t index, const file::Operator& record,
                          uint16_t field, const file::Subgraph** out_subgraph)
 {
     const int code = find_code(reading, record);
-    const file::Options* options = code == kComposite ? record.options_2() : record.options();
+    const bool is_later = code == kComposite || code == kLaterWhile;
+    const file::Options* options = is_later ? record.options_2() : record.options();
     const auto* table = reinterpret_cast<const flatbuffers::Table*>(options);
     const auto place = static_cast<flatbuffers::voffset_t>((field + 2) * sizeof(uint16_t));
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading.image->bytes()),

@@ -58,7 +58,15 @@ class OptionsReader
                 return read_number<int8_t>(field, place);
             case OP_FILE_OFFSET:
                 return field.kind == OP_FIELD_FLOATS ? read_floats(field, place)
-                                                     : read_ints(field, place);
+                                                     : read_ints<int32_t>(field, place);
+            case OP_FILE_LONG:
+                return read_number<int64_t>(field, place);
+            case OP_FILE_LONGS:
+                return read_ints<int64_t>(field, place);
+            case OP_FILE_FLAGS:
+                return read_ints<uint8_t>(field, place);
+            case OP_FILE_BODY:
+                return read_body(field, place);
             default:
                 return field.kind == OP_FIELD_FLOAT ? read_number<float>(field, place)
                                                     : read_number<int32_t>(field, place);
@@ -88,9 +96,19 @@ class OptionsReader
         return reading_.budget.charge(uint64_t{count(*out_list)} * sizeof(int64_t));
     }
 
+    int read_body(const op_field_t& field, flatbuffers::voffset_t place)
+    {
+        if (!table_->VerifyField<int32_t>(verifier_, place, sizeof(int32_t))) return fail(field);
+        int body = 0;
+        TENGINE_RETURN_IF_ERROR(
+            find_body(reading_, node_, table_->GetField<int32_t>(place, 0), &body));
+        return set_node_int(node_, field.name, body);
+    }
+
+    template <class Value>
     int read_ints(const op_field_t& field, flatbuffers::voffset_t place)
     {
-        const flatbuffers::Vector<int32_t>* list = nullptr;
+        const flatbuffers::Vector<Value>* list = nullptr;
         TENGINE_RETURN_IF_ERROR(find_list(field, place, &list));
         if (!list) return TENGINE_OK;
         const Vector<int64_t> values(list->begin(), list->end());

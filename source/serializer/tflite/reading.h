@@ -98,6 +98,11 @@ constexpr const char* kSignatureProperty = "litert.signature";
 // The code of an operator; -1: the model has no such entry.
 int find_code(const Reading& reading, const file::Operator& record);
 
+// body.cc: the function of two values (operator/tflite/body.h) that a subgraph is. EFORMAT: there
+// is no such subgraph. ENOTSUP: it is another one.
+TENGINE_MUST_USE int find_body(const Reading& reading, const struct node* node, int32_t number,
+                               int* out_body);
+
 // code_names.cc: its name.
 const char* find_code_name(int code);
 

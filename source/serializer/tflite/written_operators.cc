@@ -44,9 +44,8 @@ class OptionsWriter
         const ir_method_t& method = *node_.op.method;
         Vector<Offset<void>> lists;
         for (int i = 0; i < method.field_num; ++i)
-            lists.push_back(method.fields[i].file_kind == OP_FILE_OFFSET
-                                ? add_list(method.fields[i])
-                                : Offset<void>());
+            lists.push_back(is_list(method.fields[i]) ? add_list(method.fields[i])
+                                                      : Offset<void>());
         const auto start = builder_.StartTable();
         for (int i = 0; i < method.field_num; ++i)
             add(method.fields[i], lists[static_cast<size_t>(i)]);
@@ -54,6 +53,21 @@ class OptionsWriter
     }
 
   private:
+    static bool is_list(const op_field_t& field)
+    {
+        return field.file_kind == OP_FILE_OFFSET || field.file_kind == OP_FILE_LONGS ||
+               field.file_kind == OP_FILE_FLAGS;
+    }
+
+    template <class Value>
+    Offset<void> add_ints(const op_ints& list)
+    {
+        Vector<Value> values;
+        for (int i = 0; i < list.num; ++i)
+            values.push_back(static_cast<Value>(list.values[i]));
+        return builder_.CreateVector(values).o;
+    }
+
     Offset<void> add_list(const op_field_t& field)
     {
         if (field.kind == OP_FIELD_FLOATS) {
@@ -61,10 +75,8 @@ class OptionsWriter
             return builder_.CreateVector(Vector<float>(list.values, list.values + list.num)).o;
         }
         const auto& list = *static_cast<const op_ints*>(member_of(node_, field));
-        Vector<int32_t> values;
-        for (int i = 0; i < list.num; ++i)
-            values.push_back(static_cast<int32_t>(list.values[i]));
-        return builder_.CreateVector(values).o;
+        if (field.file_kind == OP_FILE_LONGS) return add_ints<int64_t>(list);
+        return field.file_kind == OP_FILE_FLAGS ? add_ints<uint8_t>(list) : add_ints<int32_t>(list);
     }
 
     void add(const op_field_t& field, Offset<void> list)
@@ -78,7 +90,11 @@ class OptionsWriter
             case OP_FILE_BYTE:
                 return builder_.AddElement(place,
                                            static_cast<int8_t>(*static_cast<const int*>(member)));
+            case OP_FILE_LONG:
+                return builder_.AddElement(place, int64_t{*static_cast<const int*>(member)});
             case OP_FILE_OFFSET:
+            case OP_FILE_LONGS:
+            case OP_FILE_FLAGS:
                 return builder_.AddOffset(place, list);
             default:
                 if (field.kind == OP_FIELD_FLOAT)
@@ -162,6 +178,14 @@ String describe_op(const struct node& node)
     return (*domain ? String(domain) + "." : String()) + get_ir_node_op(&node);
 }
 
+// Whether the file that the node is of has a subgraph for it, which the node has as a number.
+bool has_body(const struct node& node)
+{
+    const ir_method_t& method = *node.op.method;
+    return std::any_of(method.fields, method.fields + method.field_num,
+                       [](const op_field_t& field) { return field.file_kind == OP_FILE_BODY; });
+}
+
 // Absent inputs at the end are written where the file had them, and for the bias of operators with
 // weights, which old programs expect.
 uint32_t count_inputs(const struct node& node, const file::Operator* record)
@@ -199,6 +223,9 @@ int write_operator(Writing& writing, const struct node& node, const Vector<int32
 {
     if (!is_file_operator(node))
         return fail_node(&node, TENGINE_EOPERATOR, "operator %s has no form in TensorFlow Lite",
+                         describe_op(node).c_str());
+    if (has_body(node))
+        return fail_node(&node, TENGINE_ENOTSUP, "the body of %s cannot be written",
                          describe_op(node).c_str());
     Builder& builder = writing.builder;
     const file::OperatorCode* known = nullptr;

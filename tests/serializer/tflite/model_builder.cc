@@ -10,23 +10,31 @@ namespace file = tflite::file;
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
+Offset<void> add_list(FlatBufferBuilder& builder, const TfliteOperator::Option& option)
+{
+    const auto& list = option.list;
+    if (!option.text.empty()) return builder.CreateString(option.text).o;
+    if (option.bytes == 0) return builder.CreateVector(list).o;
+    if (option.bytes == -8)
+        return builder.CreateVector(std::vector<int64_t>(list.begin(), list.end())).o;
+    if (option.bytes == -1)
+        return builder.CreateVector(std::vector<uint8_t>(list.begin(), list.end())).o;
+    return 0;
+}
+
 Offset<file::Options> add_options(FlatBufferBuilder& builder, const TfliteOperator& op)
 {
     std::vector<Offset<void>> lists;
-    for (const auto& option : op.options) {
-        Offset<void> list;
-        if (!option.text.empty())
-            list = builder.CreateString(option.text).Union();
-        else if (option.bytes == 0)
-            list = builder.CreateVector(option.list).Union();
-        lists.push_back(list);
-    }
+    for (const auto& option : op.options)
+        lists.push_back(add_list(builder, option));
     const auto start = builder.StartTable();
     for (size_t i = 0; i < op.options.size(); ++i) {
         const auto& option = op.options[i];
         const auto place = static_cast<flatbuffers::voffset_t>(4 + 2 * option.field);
-        if (option.bytes == 0)
+        if (option.bytes <= 0)
             builder.AddOffset(place, lists[i]);
+        else if (option.bytes == 8)
+            builder.AddElement<int64_t>(place, option.value);
         else if (option.bytes == 1)
             builder.AddElement<int8_t>(place, static_cast<int8_t>(option.value));
         else

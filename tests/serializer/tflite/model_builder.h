@@ -73,7 +73,8 @@ struct TfliteOperator
     int code = 0;
     std::vector<int32_t> inputs;
     std::vector<int32_t> outputs;
-    // Number of the field, its bytes (1 or 4) and value; 0 bytes: a list of words, or a text.
+    // Number of the field, its bytes (1, 4 or 8) and value; 0 bytes: a list of words, or a text,
+    // -8: a list of longs, -1: one of bytes.
     struct Option
     {
         int field;

@@ -103,6 +103,12 @@ void print_options(std::ostream& out, const ir_method_t& row, const flatbuffers:
             print_list(value, "", table.GetPointer<const flatbuffers::Vector<float>*>(place));
         else if (field.file_kind == OP_FILE_OFFSET)
             print_list(value, "", table.GetPointer<const flatbuffers::Vector<int32_t>*>(place));
+        else if (field.file_kind == OP_FILE_LONGS)
+            print_list(value, "", table.GetPointer<const flatbuffers::Vector<int64_t>*>(place));
+        else if (field.file_kind == OP_FILE_FLAGS)
+            print_list(value, "", table.GetPointer<const flatbuffers::Vector<uint8_t>*>(place));
+        else if (field.file_kind == OP_FILE_LONG)
+            value << table.GetField<int64_t>(place, 0);
         else if (field.file_kind == OP_FILE_BYTE)
             value << +table.GetField<int8_t>(place, 0);
         else if (field.kind == OP_FIELD_FLOAT)
@@ -110,7 +116,9 @@ void print_options(std::ostream& out, const ir_method_t& row, const flatbuffers:
         else
             value << table.GetField<int32_t>(place, 0);
         std::ostringstream absent;
-        if (field.file_kind != OP_FILE_OFFSET) absent << field.number;
+        const bool is_list = field.file_kind == OP_FILE_OFFSET ||
+                             field.file_kind == OP_FILE_LONGS || field.file_kind == OP_FILE_FLAGS;
+        if (!is_list) absent << field.number;
         if (value.str() != absent.str()) out << " " << field.name << "=" << value.str();
     }
 }

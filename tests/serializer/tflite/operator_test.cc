@@ -507,12 +507,12 @@ const std::vector<RefusedCase> kRefusedShapes = {
      {{1, 4, 1, {}}, {2, 4, 1, {}}, {3, 4, 1, {}}},
      TENGINE_EINVAL,
      ""},
-    {201,
+    {204,
      {{"x", {1}}},
      {kResult},
      {},
      TENGINE_EOPERATOR,
-     "operator 0 is STABLEHLO_GATHER (code 201), version 1, which is not supported"},
+     "operator 0 is STABLEHLO_RNG_BIT_GENERATOR (code 204), version 1, which is not supported"},
     {5000, {{"x", {1}}}, {kResult}, {}, TENGINE_EOPERATOR, "newer than the library (code 5000)"},
 };
 
