@@ -112,7 +112,7 @@ bool read_number(std::string_view text, uint64_t* out_number)
 bool states_place(std::string_view buffer, Place* out_place)
 {
     constexpr std::string_view kBegin = "<npu_byte_code>";
-    constexpr size_t kOffsetRoom = 10;
+    constexpr size_t kOffsetRoom = 11;
     if (buffer.substr(0, kBegin.size()) != kBegin) return false;
     const std::string_view numbers = buffer.substr(kBegin.size());
     return numbers.size() > kOffsetRoom &&

@@ -16,6 +16,8 @@ constexpr size_t kBufferAlignment = 16;
 constexpr size_t kMostOtherBytes = size_t{1} << 26;
 constexpr const char* kUsualKey = "serving_default";
 constexpr const char* kUsualName = "main";
+constexpr const char* kStamp = "LiteRtStamp";
+constexpr const char* kOldPlace = "NPU_BYTE_CODE";
 
 int check_size(const struct graph& graph)
 {
@@ -34,12 +36,16 @@ int check_size(const struct graph& graph)
 class ModelWriter
 {
   public:
-    ModelWriter(const struct graph& graph, const FileImage* image)
-        : graph_(graph), origin_(image, graph), writing_(origin_), builder_(writing_.builder)
+    ModelWriter(const struct graph& graph, const FileImage* image, size_t table_size)
+        : graph_(graph),
+          origin_(image, graph),
+          writing_(origin_, table_size),
+          builder_(writing_.builder)
     {
     }
 
     int run(Vector<char>* out_bytes);
+    const ByteCodes& byte_codes() const { return writing_.byte_codes; }
 
   private:
     using NamedTensors = flatbuffers::Vector<Offset<file::NamedTensor>>;
@@ -98,6 +104,12 @@ Offset<file::Signature> ModelWriter::write_signature()
     return file::CreateSignature(builder_, inputs, outputs, key);
 }
 
+// Whether the entry is about byte code, whose operators say the same once more.
+bool is_about_byte_code(std::string_view name)
+{
+    return name == kStamp || name == kOldPlace;
+}
+
 // That of the file, whatever it is.
 Vector<Offset<file::Metadata>> ModelWriter::write_metadata()
 {
@@ -105,12 +117,18 @@ Vector<Offset<file::Metadata>> ModelWriter::write_metadata()
     const file::Model* model = origin_.model();
     for (uint32_t i = 0; model && i < count(model->metadata()); ++i) {
         const file::Metadata* entry = model->metadata()->Get(i);
+        if (!writing_.byte_codes.is_empty() && is_about_byte_code(text_of(entry->name()))) continue;
         const bool is_there = entry->buffer() < count(model->buffers());
         const auto* bytes = is_there ? model->buffers()->Get(entry->buffer())->data() : nullptr;
         const uint32_t buffer = writing_.add_buffer(bytes ? bytes->data() : nullptr, count(bytes));
         const auto name =
             builder_.CreateString(text_of(entry->name()).data(), text_of(entry->name()).size());
         entries.push_back(file::CreateMetadata(builder_, name, buffer));
+    }
+    const Vector<uint8_t>& stamp = writing_.byte_codes.stamp();
+    if (!stamp.empty()) {
+        const uint32_t buffer = writing_.add_buffer(stamp.data(), stamp.size());
+        entries.push_back(file::CreateMetadata(builder_, builder_.CreateString(kStamp), buffer));
     }
     return entries;
 }
@@ -178,7 +196,13 @@ uint32_t Writing::add_code(int code, std::string_view name, int version)
 
 int write_model(const struct graph& graph, const FileImage* image, Vector<char>* out_bytes)
 {
-    return ModelWriter(graph, image).run(out_bytes);
+    ModelWriter first(graph, image, 0);
+    TENGINE_RETURN_IF_ERROR(first.run(out_bytes));
+    if (first.byte_codes().is_empty()) return TENGINE_OK;
+    ModelWriter second(graph, image, out_bytes->size());
+    TENGINE_RETURN_IF_ERROR(second.run(out_bytes));
+    second.byte_codes().append_to(out_bytes);
+    return TENGINE_OK;
 }
 
 }  // namespace tengine::tflite

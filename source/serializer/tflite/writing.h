@@ -61,11 +61,38 @@ class Origin
     Map<uint32_t, const file::Operator*> writers_;
 };
 
+// written_byte_code.cc: the byte code of DISPATCH_OPs, which lies behind the tables: their options
+// have its place in the file. A file with such operators is written twice, the second time with the
+// size of its tables.
+class ByteCodes
+{
+  public:
+    // `table_size` 0: not known yet.
+    explicit ByteCodes(size_t table_size) : end_(table_size) {}
+
+    bool is_empty() const { return blobs_.empty(); }
+    // The options of a node.
+    Vector<uint8_t> add(const struct node& node);
+    // The metadata that name maker and chip; empty: no node does.
+    const Vector<uint8_t>& stamp() const { return stamp_; }
+    void append_to(Vector<char>* bytes) const;
+
+  private:
+    struct Blob
+    {
+        const struct tensor* bytes;
+        size_t place;
+    };
+    size_t end_;
+    Vector<Blob> blobs_;
+    Vector<uint8_t> stamp_;
+};
+
 // The tables of the file that all subgraphs share.
 struct Writing
 {
     // Buffer 0 is empty: tensors without values have it.
-    explicit Writing(const Origin& from) : origin(from)
+    Writing(const Origin& from, size_t table_size) : origin(from), byte_codes(table_size)
     {
         buffers.push_back(file::CreateBuffer(builder));
     }
@@ -84,6 +111,7 @@ struct Writing
     Vector<Offset<file::OperatorCode>> codes;
     Map<std::tuple<int, String, int>, uint32_t> known_codes;
     Vector<Offset<file::Subgraph>> subgraphs;
+    ByteCodes byte_codes;
 };
 
 // A tensor of a subgraph by its index in the graph; -1: absent.

@@ -8,6 +8,7 @@
 #include "operator/operator.h"
 #include "operator/param.h"
 #include "operator/registry.h"
+#include "serializer/tflite/byte_code.h"
 #include "serializer/tflite/writing.h"
 
 namespace tengine::tflite {
@@ -161,10 +162,12 @@ const file::Operator* find_record(const Origin& origin, const struct node& node,
     return record;
 }
 
-Vector<uint8_t> find_custom_options(const Origin& origin, const struct node& node,
+Vector<uint8_t> find_custom_options(Writing& writing, const struct node& node,
                                     const file::Operator* record)
 {
     if (is_open(node)) return find_bytes(node);
+    if (is_dispatch(&node)) return writing.byte_codes.add(node);
+    const Origin& origin = writing.origin;
     if (!record || !origin.has_options_of(node, *record)) return encode_options(node);
     const auto* options = record->custom_options();
     return {options->begin(), options->end()};
@@ -235,7 +238,7 @@ int write_operator(Writing& writing, const struct node& node, const Vector<int32
     Offset<file::Options> options;
     List<uint8_t> custom;
     if (code.number == kCustomCode)
-        custom = builder.CreateVector(find_custom_options(writing.origin, node, record));
+        custom = builder.CreateVector(find_custom_options(writing, node, record));
     else if (type.number != 0)
         options = OptionsWriter(builder, node).run();
     List<uint8_t> mutated;

@@ -10,6 +10,7 @@
 #include "graph/string_pool.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
+#include "serializer/tflite/byte_code.h"
 #include "serializer/tflite/numbers.h"
 #include "serializer/tflite/values.h"
 
@@ -48,6 +49,12 @@ Vector<int32_t> find_signature(const struct tensor& tensor, const file::Tensor* 
     if (is_same) return given;
     given.assign(tensor.dims, tensor.dims + tensor.dim_num);
     return std::find(given.begin(), given.end(), -1) == given.end() ? Vector<int32_t>() : given;
+}
+
+// The byte code, the last input of its node, is not a tensor of the file.
+int count_file_inputs(const struct node& node)
+{
+    return node.input_num - (is_dispatch(&node) ? 1 : 0);
 }
 
 // Nodes that stand for an input or a constant of a graph in source form.
@@ -149,7 +156,7 @@ void SubgraphWriter::number_tensors(const Vector<SubgraphInput>& inputs,
     };
     for (const struct node* node : nodes_) {
         if (is_source(*node)) continue;
-        std::for_each(node->input_tensors, node->input_tensors + node->input_num, use);
+        std::for_each(node->input_tensors, node->input_tensors + count_file_inputs(*node), use);
         std::for_each(node->output_tensors, node->output_tensors + node->output_num, use);
     }
     for (const SubgraphInput& input : inputs)
@@ -346,7 +353,7 @@ int SubgraphWriter::write_node(const struct node& node)
     if (is_op(node, "If")) return write_if(node);
     if (is_op(node, "Loop")) return write_while(node);
     const Vector<int32_t> inputs =
-        list_places({node.input_tensors, node.input_tensors + node.input_num});
+        list_places({node.input_tensors, node.input_tensors + count_file_inputs(node)});
     // The next value of a state is not an output in the file.
     Vector<int32_t> results(node.output_tensors, node.output_tensors + node.output_num);
     const auto is_state = [&](int32_t tensor) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Byte code in a .tflite, as LiteRT's compilers store it: which dispatch runs it, and files that
 // are damaged.
+#include <filesystem>
 #include <flatbuffers/flexbuffers.h>
+#include <fstream>
 #include <gmock/gmock.h>
 
 #include "integration/tflite_plugin/vendor.h"
@@ -150,8 +152,8 @@ TEST_F(DispatchOpTest, ADispatchMayTakeFilesWithoutMaker)
     // The buffer may state where the byte code lies.
     const auto make = [&](size_t offset) {
         std::string text = std::to_string(offset), size = std::to_string(sizeof kCode - 1);
-        text.resize(10);
-        size.resize(12);
+        text.resize(11);
+        size.resize(11);
         model.metadata = {{"NPU_BYTE_CODE", "<npu_byte_code>" + text + size}};
         return encode_tflite(model);
     };
@@ -159,6 +161,27 @@ TEST_F(DispatchOpTest, ADispatchMayTakeFilesWithoutMaker)
     ASSERT_TRUE(load(make(make(0).size()) + kCode, "VENDOR")) << get_tengine_error();
     expect_results();
     EXPECT_THAT(vendor.loaded, testing::ElementsAre(kCode));
+}
+
+// The byte code, which both nodes share, is written once, aligned, and the maker with it.
+TEST_F(DispatchOpTest, AWrittenFileHasTheByteCode)
+{
+    const std::string path = testing::TempDir() + "/dispatch.tflite";
+    add_dispatch();
+    ASSERT_TRUE(load(make_file(), "VENDOR")) << get_tengine_error();
+    ASSERT_EQ(save_graph(graph_, "tflite", path.c_str()), 0) << get_tengine_error();
+    std::ifstream file(path, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    std::filesystem::remove(path);
+    const size_t place = bytes.find(kCode);
+    EXPECT_EQ(place % 64, 0);
+    EXPECT_EQ(place, bytes.rfind(kCode));
+    EXPECT_NE(bytes.find(make_pair("ACME", "A1")), std::string::npos);
+    vendor.loaded.clear();
+    ASSERT_TRUE(load(bytes, "VENDOR")) << get_tengine_error();
+    expect_results();
+    EXPECT_THAT(vendor.loaded, testing::ElementsAre(kCode));
+    expect_refusal(bytes, "it is byte code for ACME A1", nullptr);
 }
 
 TEST_F(DispatchOpTest, ItIsForTheShapesOfTheFile)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// DISPATCH_OP as LiteRT writes it: the options are a map whose numbers have 64 bits.
+#include <algorithm>
+#include <cstring>
+
+#include "flatbuffers/flexbuffers.h"
+#include "graph/graph.h"
+#include "serializer/tflite/writing.h"
+
+namespace tengine::tflite {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr size_t kStampRoom = 125;  // of the maker and of the chip, each with a NUL
+
+size_t round_up(size_t place)
+{
+    return (place + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+void put_text(const char* text, uint8_t* room)
+{
+    std::memcpy(room, text, std::min(std::strlen(text), kStampRoom - 1));
+}
+
+}  // namespace
+
+Vector<uint8_t> ByteCodes::add(const struct node& node)
+{
+    const struct tensor* bytes = get_ir_node_input(&node, node.input_num - 1);
+    auto known = std::find_if(blobs_.begin(), blobs_.end(),
+                              [&](const Blob& blob) { return blob.bytes->data == bytes->data; });
+    if (known == blobs_.end()) {
+        blobs_.push_back({bytes, round_up(end_)});
+        known = blobs_.end() - 1;
+        end_ = known->place + get_ir_tensor_bytes(bytes);
+    }
+    const char* maker = get_ir_node_text(&node, "manufacturer", "");
+    if (*maker && stamp_.empty()) {
+        stamp_.resize(2 * kStampRoom);
+        put_text(maker, stamp_.data());
+        put_text(get_ir_node_text(&node, "soc_model", ""), stamp_.data() + kStampRoom);
+    }
+    flexbuffers::Builder map;
+    map.ForceMinimumBitWidth(flexbuffers::BIT_WIDTH_64);
+    const size_t start = map.StartMap();
+    map.UInt("bytecode_size", get_ir_tensor_bytes(bytes));
+    map.UInt("bytecode_offset", known->place);
+    map.String("name", get_ir_node_text(&node, "name", ""));
+    map.EndMap(start);
+    map.Finish();
+    return {map.GetBuffer().begin(), map.GetBuffer().end()};
+}
+
+void ByteCodes::append_to(Vector<char>* bytes) const
+{
+    for (const Blob& blob : blobs_) {
+        bytes->resize(blob.place, 0);
+        const auto* begin = static_cast<const char*>(blob.bytes->data);
+        bytes->insert(bytes->end(), begin, begin + get_ir_tensor_bytes(blob.bytes));
+    }
+}
+
+}  // namespace tengine::tflite
