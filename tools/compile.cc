@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// `tengine compile`: a tmfile with the compiled parts of devices, so that boards need not compile.
-// Each target is a preparation of the tmfile itself, since a model in another format has other
-// nodes than the tmfile.
+// `tengine compile`: a tmfile with the compiled parts of devices, so that boards need not compile,
+// or a .tflite with the byte code of a vendor's compiler, which LiteRT's dispatches run, too. Each
+// target is a preparation of the tmfile itself, since a model in another format has other nodes
+// than the tmfile.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -30,8 +31,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFormat = "tengine";
-constexpr const char* kEnding = ".tmfile";
+constexpr const char* kTmfile = ".tmfile";
+constexpr const char* kTflite = ".tflite";
+constexpr const char* kDispatch = "DISPATCH_OP";
 
 struct CompileOptions
 {
@@ -67,7 +69,7 @@ class UnfinishedFile
     explicit UnfinishedFile(std::string target)
         : target_(std::move(target)),
           folder_(fs::path(target_).parent_path(), target_),
-          path_(folder_.path(std::string("model") + kEnding))
+          path_(folder_.path("model" + fs::path(target_).extension().string()))
     {
     }
 
@@ -75,7 +77,7 @@ class UnfinishedFile
 
     void write(graph_t graph) const
     {
-        if (save_graph(graph, kFormat, path_.c_str()) < 0) fail_api(target_);
+        if (save_graph(graph, format_of(target_), path_.c_str()) < 0) fail_api(target_);
     }
 
     void finish() const
@@ -154,6 +156,11 @@ std::string find_precisions(const CompileOptions& options, const std::string& de
     return names.empty() ? "" : "; --precision sets one that it has: " + names;
 }
 
+bool is_tflite(const CompileOptions& options)
+{
+    return has_ending(options.output, kTflite);
+}
+
 // The result for one target.
 struct Outcome
 {
@@ -187,7 +194,8 @@ Outcome compile_target(const CompileOptions& options, const std::string& target,
     common.says_guess = false;  // printed for the first reading
     common.name = options.model;
     common.options.emplace_back("model.keep_parts=1");
-    if (options.without_host) common.options.emplace_back("model.keep_host_parts=0");
+    if (options.without_host || is_tflite(options))
+        common.options.emplace_back("model.keep_host_parts=0");
     if (!target.empty())
         for (const std::string& option : split_commas(target))
             common.options.push_back(option);
@@ -251,11 +259,41 @@ std::vector<CompiledPart> list_parts(const UnfinishedFile& file)
     return read_compiled_parts(Model(file.path(), {}).graph());
 }
 
+int count_dispatches(const UnfinishedFile& file)
+{
+    const Model model(file.path(), {});
+    int number = 0;
+    for (int i = 0; i < get_graph_node_num(model.graph()); ++i)
+        if (std::strstr(get_node_op(get_graph_node_by_idx(model.graph(), i)), kDispatch)) ++number;
+    return number;
+}
+
+void finish_tflite(const CompileOptions& options, const UnfinishedFile& file)
+{
+    const int number = count_dispatches(file);
+    if (number == 0 && !options.may_be_empty)
+        throw Failure(options.output + ": not written, for it would have no byte code: none of " +
+                      names_text(list_devices(options)) +
+                      " has a compiler that compiles nodes of a .tflite as they are; --allow-empty "
+                      "writes the file all the same");
+    file.finish();
+    std::printf("%s written: DISPATCH_OPs: %d\n", options.output.c_str(), number);
+}
+
+void check_output(const CompileOptions& options)
+{
+    if (!has_ending(options.output, kTmfile) && !is_tflite(options))
+        throw Failure("'" + options.output + "': the file name must end in " + kTmfile + " or " +
+                      kTflite);
+    if (is_tflite(options) && options.targets.size() > 1)
+        throw Failure("--target: a .tflite has the byte code of one target, " +
+                      std::to_string(options.targets.size()) + " are given");
+    check_output_path("--output", options.output);
+}
+
 void compile(const CompileOptions& options)
 {
-    if (!has_ending(options.output, kEnding))
-        throw Failure("'" + options.output + "': the file name must end in " + kEnding);
-    check_output_path("--output", options.output);
+    check_output(options);
     const UnfinishedFile file(options.output);
     {
         ModelOptions common = options.common;
@@ -269,6 +307,7 @@ void compile(const CompileOptions& options)
         file.write(model.graph());
     }
     const size_t added = add_targets(options, file);
+    if (is_tflite(options)) return finish_tflite(options, file);
     const std::vector<CompiledPart> parts = list_parts(file);
     file.finish();
     std::printf("%s%s written: compiled parts: %zu, new: %zu\n",
@@ -282,9 +321,11 @@ void add_compile_command(CommandLine* line)
 {
     const auto options = std::make_shared<CompileOptions>();
     Command command = line->add_command(
-        "compile", "Compile a model for devices ahead of time, into a tmfile that they load");
+        "compile",
+        "Compile a model for devices ahead of time, into a tmfile, or the byte code of a vendor's "
+        "compiler into a .tflite");
     command.add_option("MODEL", &options->model, "Model file, such as net.onnx").required();
-    command.add_option("-o,--output", &options->output, "tmfile to write")
+    command.add_option("-o,--output", &options->output, "tmfile or .tflite to write")
         .required()
         .value_name("FILE");
     command

@@ -146,7 +146,7 @@ void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment);
 // Writes and reads the form in which a part is saved; reading also loads the module.
 // TENGINE_EFORMAT: the bytes are not a saved part. TENGINE_EVERSION: another version of the SDK
 // than that of the present compiler.
-int save_call(const Call& call, struct ir_sink* sink);
+int save_call(const Call& call, const struct graph& graph, struct ir_sink* sink);
 int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call);
 
 // The failure of a vendor's function, with a message if the function gave none.

@@ -1,26 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules of byte code: how they are kept, and loaded by the dispatch.
-#include <cinttypes>
 #include <cstring>
 
 #include "adapter/vendor_device.h"
+#include "base/saved_call.h"
 
 namespace tengine::adapter {
 namespace {
 
-// The head of a saved part: this struct, the entry point, the SDK's version, and the module at
-// kModuleOffset.
-struct SavedHead
-{
-    char magic[8];
-    uint64_t entry_size;
-    uint64_t sdk_size;
-    uint64_t module_size;
-    uint64_t is_shared;  // 0 or 1
-};
-constexpr char kMagic[8] = {'T', 'V', 'E', 'N', 'D', 'O', 'R', '2'};
-constexpr size_t kModuleOffset = 4096;
-constexpr size_t kMaxTexts = kModuleOffset - sizeof(SavedHead);
+constexpr size_t kMaxTexts = SAVED_CALL_MODULE - sizeof(saved_call_head_t);
 
 // ---- modules of several parts ----
 // Each of these parts is saved with all of the module. The first that is loaded copies it, since
@@ -50,7 +38,7 @@ void remove_loaded(Module& module)
     if (*link) *link = module.next;
 }
 
-int load_module(VendorDevice& vendor, const void* bytes, const SavedHead& head,
+int load_module(VendorDevice& vendor, const void* bytes, const saved_call_head_t& head,
                 ModulePointer* out_module)
 {
     const auto size = static_cast<size_t>(head.module_size);
@@ -81,7 +69,7 @@ void* align(Vector<uint8_t>& bytes, size_t size, size_t alignment)
 
 void Module::copy(const void* from, size_t number)
 {
-    void* aligned = align(memory, number, kModuleOffset);
+    void* aligned = align(memory, number, SAVED_CALL_MODULE);
     if (number > 0) std::memcpy(aligned, from, number);
     bytes = aligned;
     size = number;
@@ -117,11 +105,15 @@ void leave_module(Module* module)
     delete module;
 }
 
-int save_call(const Call& call, struct ir_sink* sink)
+int save_call(const Call& call, const struct graph& graph, struct ir_sink* sink)
 {
     const Module& module = *call.module;
-    SavedHead head{};
-    std::memcpy(head.magic, kMagic, sizeof kMagic);
+    const VendorDevice& vendor = module.vendor;
+    const char* maker =
+        vendor.compiler ? vendor.compiler->manufacturer : vendor.dispatch->manufacturer;
+    const char* chip = find_soc_model(vendor, graph);
+    saved_call_head_t head{};
+    std::memcpy(head.magic, SAVED_CALL_MAGIC, sizeof head.magic);
     head.entry_size = call.entry_point.size();
     head.sdk_size = module.sdk_version.size();
     head.module_size = module.size;
@@ -132,33 +124,31 @@ int save_call(const Call& call, struct ir_sink* sink)
                                  "entry point '%.100s': its name and the SDK's version have %zu "
                                  "bytes, expected at most %zu",
                                  call.entry_point.c_str(), texts.size(), kMaxTexts);
-    Vector<uint8_t> front(kModuleOffset);
+    String owner = maker ? maker : "";
+    owner.push_back('\0');
+    owner += chip ? chip : "";
+    const bool has_room = texts.size() + owner.size() < kMaxTexts;
+    Vector<uint8_t> front(SAVED_CALL_MODULE);
     std::memcpy(front.data(), &head, sizeof head);
     std::memcpy(front.data() + sizeof head, texts.data(), texts.size());
+    if (has_room)
+        std::memcpy(front.data() + sizeof head + texts.size(), owner.data(), owner.size());
     TENGINE_RETURN_IF_ERROR(write_ir_sink(sink, front.data(), front.size()));
     return write_ir_sink(sink, module.bytes, module.size);
 }
 
 int load_call(VendorDevice& vendor, const void* data, size_t size, Call* out_call)
 {
-    if (size < kModuleOffset)
+    saved_call_t saved;
+    if (!read_saved_call(data, size, &saved))
         return tengine_error_set(TENGINE_EFORMAT,
-                                 "the saved part is truncated: %zu bytes, expected at least %zu",
-                                 size, kModuleOffset);
-    SavedHead head;
-    std::memcpy(&head, data, sizeof head);
-    if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0 || head.entry_size > kMaxTexts ||
-        head.sdk_size > kMaxTexts - head.entry_size || head.module_size != size - kModuleOffset)
-        return tengine_error_set(TENGINE_EFORMAT,
-                                 "the saved part is damaged: its head states %" PRIu64 ", %" PRIu64
-                                 " and %" PRIu64 " bytes, it has %zu",
-                                 head.entry_size, head.sdk_size, head.module_size, size);
-    const char* bytes = static_cast<const char*>(data);
-    const char* texts = bytes + sizeof head;
+                                 "the saved part is damaged: its %zu bytes are not those of a "
+                                 "vendor's part, or fewer or more than its head states",
+                                 size);
     TENGINE_RETURN_IF_ERROR(
-        check_sdk(vendor, String(texts + head.entry_size, static_cast<size_t>(head.sdk_size))));
-    out_call->entry_point.assign(texts, static_cast<size_t>(head.entry_size));
-    return load_module(vendor, bytes + kModuleOffset, head, &out_call->module);
+        check_sdk(vendor, String(saved.sdk_version, static_cast<size_t>(saved.head.sdk_size))));
+    out_call->entry_point.assign(saved.entry_point, static_cast<size_t>(saved.head.entry_size));
+    return load_module(vendor, saved.module, saved.head, &out_call->module);
 }
 
 }  // namespace tengine::adapter

@@ -102,7 +102,10 @@ class Part : public Allocated
         return vendor_.dispatch ? open(subgraph) : 0;
     }
 
-    int save(struct ir_sink* sink) const { return save_call(call_, sink); }
+    int save(const struct graph& graph, struct ir_sink* sink) const
+    {
+        return save_call(call_, graph, sink);
+    }
 
     int load(const struct subgraph& subgraph, const void* data, size_t size)
     {
@@ -343,7 +346,8 @@ void fill_part_entries(struct interface& interface)
                          [&](Part& part) { return part.load(*subgraph, data, size); });
     };
     interface.save = [](struct device* device, struct subgraph* subgraph, struct ir_sink* sink) {
-        return with_part(device, subgraph, [&](Part& part) { return part.save(sink); });
+        return with_part(device, subgraph,
+                         [&](Part& part) { return part.save(*subgraph->graph, sink); });
     };
     interface.run = [](struct device* device, struct subgraph* subgraph) {
         return with_part(device, subgraph, [&](Part& part) { return part.run(*subgraph); });

@@ -20,8 +20,10 @@ static int share_compiled_parts(struct graph* graph, const struct serializer* ta
     const int number = count_ir_whole_model_parts(graph);
     if (number == 0) return TENGINE_OK;
     if (strcmp(target->dialect, "tengine") != 0) {
-        TLOG_WARNING("%d compiled parts of the model are not written: only a tmfile can have them",
-                     number);
+        TLOG_WARNING(
+            "%d compiled parts of the model are not written: only a tmfile can have them, "
+            "and a .tflite those that a vendor's compiler made of its nodes",
+            number);
         return TENGINE_OK;
     }
     if (!origin || strcmp(origin->dialect, "tengine") != 0)
@@ -41,9 +43,21 @@ static int save_translated(struct graph* graph, struct serializer* serializer,
     return status;
 }
 
+// The byte code of parts lies in the nodes.
+static int save_bundled(struct serializer* serializer, struct graph* bundled, const char* file_name)
+{
+    const int status = serializer->save_model(serializer, bundled, file_name);
+    destroy_ir_graph(bundled);
+    return status;
+}
+
 static int save(struct graph* graph, struct serializer* serializer, const char* file_name)
 {
     struct graph* translated = NULL;
+    if (strcmp(serializer->dialect, "tflite") == 0) {
+        TENGINE_RETURN_IF_ERROR(create_bundled_graph(graph, &translated));
+        if (translated) return save_bundled(serializer, translated, file_name);
+    }
     TENGINE_RETURN_IF_ERROR(create_saved_graph(graph, serializer->dialect, &translated));
     return translated ? save_translated(graph, serializer, translated, file_name)
                       : serializer->save_model(serializer, graph, file_name);

@@ -28,6 +28,12 @@ int list_ir_needed_constants(const struct graph* source, struct vector* constant
 // operator.
 int create_saved_graph(const struct graph* source, const char* dialect, struct graph** out_graph);
 
+// The contents of a .tflite of a prepared source graph whose kept parts (model.keep_parts) a
+// vendor's compiler has made of nodes of a .tflite: each is a DISPATCH_OP with its byte code, all
+// other nodes are those of the source. *out_graph is NULL when there are no such parts, else to be
+// destroyed with destroy_ir_graph() before the source.
+int create_bundled_graph(const struct graph* source, struct graph** out_graph);
+
 // A new source graph: the quantised form of `source`, as tengine_graph_quantize() gives it.
 // Operators of Tengine become ONNX's, for which all input shapes must be known. Its constants are
 // its own.

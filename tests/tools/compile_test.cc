@@ -531,5 +531,25 @@ TEST_F(Compile, AnOnnxFileMustBecomeATmfileFirst)
     release_tengine();
 }
 
+// The TPU compiles nodes of ONNX's operators, whose parts a .tflite cannot have.
+TEST_F(Compile, ATfliteNeedsByteCode)
+{
+    const std::string tflite = path("net.tflite");
+    const Finished without = compile(quantised_, tflite);
+    EXPECT_EQ(without.status, 1);
+    EXPECT_THAT(without.errors,
+                HasSubstr("net.tflite: not written, for it would have no byte code: "
+                          "none of TPU has a compiler that compiles nodes of a "
+                          ".tflite as they are"));
+    EXPECT_FALSE(std::filesystem::exists(tflite));
+    const Finished empty = compile(quantised_, tflite, {"--allow-empty"});
+    EXPECT_EQ(empty.status, 0) << empty.errors;
+    EXPECT_THAT(empty.output, EndsWith("net.tflite written: DISPATCH_OPs: 0\n"));
+    const Finished two = compile(quantised_, tflite, {"--target", "A.b=1", "--target", "A.b=2"});
+    EXPECT_THAT(two.errors, HasSubstr("a .tflite has the byte code of one target, 2 are given"));
+    EXPECT_THAT(compile(quantised_, path("net.bin")).errors,
+                HasSubstr("the file name must end in .tmfile or .tflite"));
+}
+
 }  // namespace
 }  // namespace tengine::program

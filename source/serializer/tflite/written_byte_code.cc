@@ -18,6 +18,13 @@ size_t round_up(size_t place)
     return (place + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+bool has_same_bytes(const struct tensor& a, const struct tensor& b)
+{
+    const size_t size = get_ir_tensor_bytes(&a);
+    return size == get_ir_tensor_bytes(&b) &&
+           (a.data == b.data || std::memcmp(a.data, b.data, size) == 0);
+}
+
 void put_text(const char* text, uint8_t* room)
 {
     std::memcpy(room, text, std::min(std::strlen(text), kStampRoom - 1));
@@ -28,8 +35,9 @@ void put_text(const char* text, uint8_t* room)
 Vector<uint8_t> ByteCodes::add(const struct node& node)
 {
     const struct tensor* bytes = get_ir_node_input(&node, node.input_num - 1);
-    auto known = std::find_if(blobs_.begin(), blobs_.end(),
-                              [&](const Blob& blob) { return blob.bytes->data == bytes->data; });
+    auto known = std::find_if(blobs_.begin(), blobs_.end(), [&](const Blob& blob) {
+        return has_same_bytes(*blob.bytes, *bytes);
+    });
     if (known == blobs_.end()) {
         blobs_.push_back({bytes, round_up(end_)});
         known = blobs_.end() - 1;

@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int kTanh = 28, kCustom = 32;
+constexpr int kRelu = 19, kTanh = 28, kCustom = 32;
 constexpr char kCode[] = "code of two";
 
 std::string make_options(const std::string& name, int64_t offset, int64_t size)
@@ -78,6 +78,17 @@ class DispatchOpTest : public VendorTest
         EXPECT_FALSE(load(file, device, options) && prerun_graph(graph_) == 0) << text;
         EXPECT_THAT(get_tengine_error(), HasSubstr(text));
         take_logged_failures();
+    }
+
+    // The bytes of the file that the graph becomes.
+    std::string save()
+    {
+        const std::string path = testing::TempDir() + "/dispatch.tflite";
+        EXPECT_EQ(save_graph(graph_, "tflite", path.c_str()), 0) << get_tengine_error();
+        std::ifstream file(path, std::ios::binary);
+        std::string bytes{std::istreambuf_iterator<char>(file), {}};
+        std::filesystem::remove(path);
+        return bytes;
     }
 
     void expect_results()
@@ -166,13 +177,9 @@ TEST_F(DispatchOpTest, ADispatchMayTakeFilesWithoutMaker)
 // The byte code, which both nodes share, is written once, aligned, and the maker with it.
 TEST_F(DispatchOpTest, AWrittenFileHasTheByteCode)
 {
-    const std::string path = testing::TempDir() + "/dispatch.tflite";
     add_dispatch();
     ASSERT_TRUE(load(make_file(), "VENDOR")) << get_tengine_error();
-    ASSERT_EQ(save_graph(graph_, "tflite", path.c_str()), 0) << get_tengine_error();
-    std::ifstream file(path, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-    std::filesystem::remove(path);
+    const std::string bytes = save();
     const size_t place = bytes.find(kCode);
     EXPECT_EQ(place % 64, 0);
     EXPECT_EQ(place, bytes.rfind(kCode));
@@ -182,6 +189,45 @@ TEST_F(DispatchOpTest, AWrittenFileHasTheByteCode)
     expect_results();
     EXPECT_THAT(vendor.loaded, testing::ElementsAre(kCode));
     expect_refusal(bytes, "it is byte code for ACME A1", nullptr);
+}
+
+// x → RELU → TANH → RELU → z, whose RELUs the vendor computes, as twice their inputs.
+TfliteModel make_compiled()
+{
+    TfliteModel model;
+    model.tensors = {{"x", {3}}, {"r", {3}}, {"t", {3}}, {"z", {3}}};
+    model.operators = {{kRelu, {0}, {1}}, {kTanh, {1}, {2}}, {kRelu, {2}, {3}}};
+    model.inputs = {0};
+    model.outputs = {3};
+    model.metadata = {{"of the model", "kept"}};
+    return model;
+}
+
+TEST_F(DispatchOpTest, KeptPartsAreWrittenAsByteCode)
+{
+    vendor.chosen = {"RELU"};
+    add_compiler();
+    add_dispatch();
+    const std::vector<std::string> x = {bytes_of<float>({0, 100, -100})};
+    const std::vector<std::string> expected = {bytes_of<float>({0, 2, -2})};
+    ASSERT_TRUE(load(encode_tflite(make_compiled()), "VENDOR", {{"model.keep_parts", "1"}}));
+    EXPECT_EQ(run(x), expected);
+    const std::string file = save();
+    const std::string code = vendor.compiled.at(0);
+    ASSERT_GE(file.size(), code.size());
+    EXPECT_EQ(file.find(code), file.size() - code.size()) << "equal byte code is written once";
+    EXPECT_NE(file.find(make_pair("Acme", "")), std::string::npos);
+    EXPECT_NE(file.find("of the model"), std::string::npos);
+    vendor.loaded.clear();
+    vendor.compiled.clear();
+    ASSERT_TRUE(load(file, "VENDOR")) << get_tengine_error();
+    EXPECT_EQ(run(x), expected);
+    EXPECT_EQ(list_nodes(), "VENDOR DISPATCH_OP, CPU Tanh, VENDOR DISPATCH_OP");
+    EXPECT_THAT(vendor.loaded, testing::ElementsAre(code));
+    // Without the option, and in another format, the operators stay.
+    ASSERT_TRUE(load(encode_tflite(make_compiled()), "VENDOR"));
+    EXPECT_EQ(run(x), expected);
+    EXPECT_EQ(save().find("DISPATCH_OP"), std::string::npos);
 }
 
 TEST_F(DispatchOpTest, ItIsForTheShapesOfTheFile)

@@ -131,6 +131,7 @@ tengine_dispatch_t make_table()
     tengine_dispatch_t table = {};
     table.size = sizeof table;
     table.device = "EXAMPLE";
+    table.manufacturer = "ExampleSocManufacturer";
     table.version = "1.0";
     table.byte_code_version = "text 1";
     table.load = load;
