@@ -182,7 +182,7 @@ static api_graph_t* enter_copy(struct graph* copy, const api_graph_t* parent, ta
 {
     api_graph_t* entry = NULL;
     if ((!take || take(parent->graph->core->serializer, parent->graph, copy) == TENGINE_OK) &&
-        apply_ir_states(copy) == TENGINE_OK)
+        (IS_MINIMAL || apply_ir_states(copy) == TENGINE_OK))
         entry = enter_graph(copy, parent->context);
     if (entry) return entry;
     unload_graph(copy);
@@ -213,7 +213,7 @@ graph_t tengine_graph_share(graph_t graph)
 // The handle of a graph that was created, unless it is NULL, and loaded with this status.
 static graph_t give_loaded(api_graph_t* graph, int status)
 {
-    if (graph && status == TENGINE_OK) status = apply_ir_states(graph->graph);
+    if (!IS_MINIMAL && graph && status == TENGINE_OK) status = apply_ir_states(graph->graph);
     if (graph && status == TENGINE_OK) return graph->graph;
     if (graph) release_graph(graph);
     return api_pointer(NULL);

@@ -29,11 +29,6 @@ static ir_state_t* state_at(const struct graph* source, int index)
     return get_vector_data(source->core->states, index);
 }
 
-int count_ir_states(const struct graph* source)
-{
-    return get_vector_num(source->core->states);
-}
-
 struct tensor* get_ir_state_input(const struct graph* source, int index)
 {
     return state_at(source, index)->input;
@@ -44,7 +39,7 @@ struct tensor* get_ir_state_output(const struct graph* source, int index)
     return state_at(source, index)->output;
 }
 
-bool is_ir_state(const struct graph* source, const struct tensor* tensor)
+bool find_ir_state(const struct graph* source, const struct tensor* tensor)
 {
     for (int i = 0; i < count_ir_states(source); ++i)
         if (state_at(source, i)->input == tensor || state_at(source, i)->output == tensor)

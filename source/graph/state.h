@@ -7,10 +7,13 @@
 // The model states them as properties (graph/metadata.h), which all formats and copies keep:
 //     tengine.state.<input> = <output>
 //     tengine.initial.<input> = <hexadecimal digits of the first value, or of one element of it>
-// A state without the second one begins with zeros.
+// A state without the second one begins with zeros. Minimal builds read no properties and have no
+// states.
 #pragma once
 
-#include "tengine/ir.h"
+#include "base/minimal.h"
+#include "graph/core.h"
+#include "tengine/vector.h"
 
 TENGINE_EXTERN_C_BEGIN
 
@@ -27,10 +30,18 @@ TENGINE_MUST_USE int apply_ir_states(struct graph* source);
 // has no such input or output. ENOMEM.
 TENGINE_MUST_USE int keep_ir_state(struct graph* source, const char* input, const char* output);
 
-int count_ir_states(const struct graph* source);
+static inline int count_ir_states(const struct graph* source)
+{
+    return IS_MINIMAL ? 0 : get_vector_num(source->core->states);
+}
+
 struct tensor* get_ir_state_input(const struct graph* source, int index);
 struct tensor* get_ir_state_output(const struct graph* source, int index);
-bool is_ir_state(const struct graph* source, const struct tensor* tensor);
+bool find_ir_state(const struct graph* source, const struct tensor* tensor);  // of is_ir_state()
+static inline bool is_ir_state(const struct graph* source, const struct tensor* tensor)
+{
+    return count_ir_states(source) > 0 && find_ir_state(source, tensor);
+}
 
 // After prerun, which has given inputs and outputs their shapes: states get memory. Those that have
 // a value of the same size keep it. EGRAPH: an output has another shape or type than its input, or

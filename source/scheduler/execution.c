@@ -54,7 +54,7 @@ static int show_outputs(struct graph* source)
     const ir_session_t* session = get_ir_session(source->core->execution);
     const ir_frame_t* frame = &session->frames[session->frame_num - 1];
     TENGINE_RETURN_IF_ERROR(publish_ir_shapes(source, source->core->execution, frame));
-    TENGINE_RETURN_IF_ERROR(settle_ir_states(source));
+    if (count_ir_states(source) > 0) TENGINE_RETURN_IF_ERROR(settle_ir_states(source));
     show_ir_outputs(source, source->core->execution, frame);
     return TENGINE_OK;
 }
@@ -220,7 +220,7 @@ static int end_run(struct graph* source, int status)
     trace_ir_run(execution, frame, status);
     const int published = publish_ir_parts(execution);
     if (status >= 0) status = published;
-    if (status >= 0) turn_ir_states(source);
+    if (status >= 0 && count_ir_states(source) > 0) turn_ir_states(source);
     settle_status(source, status);
     return failure.code != 0 ? raise_ir_failure(&failure) : status;
 }

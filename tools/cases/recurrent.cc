@@ -21,6 +21,7 @@ void add_layer(const char* op, int gates, const Layer& layer, std::vector<Case>*
     made.ints = {{"hidden_size", layer.hidden}};
     made.texts = {{"direction", layer.direction}};
     made.outputs = {kCaseType, kCaseType};
+    if (std::string(op) == "tengine.ClippedLSTM") made.floats = {{"cell_clip", 0.2F}};
     made.low = -0.5;
     made.high = 0.5;
     made.types = {TENGINE_DT_FP32, TENGINE_DT_FP16, TENGINE_DT_FP64};
@@ -35,8 +36,8 @@ void add_layer(const char* op, int gates, const Layer& layer, std::vector<Case>*
 
 void add_recurrent_cases(std::vector<Case>* cases)
 {
-    for (const auto& [op, gates] :
-         std::vector<std::pair<const char*, int>>{{"LSTM", 4}, {"GRU", 3}, {"RNN", 1}})
+    for (const auto& [op, gates] : std::vector<std::pair<const char*, int>>{
+             {"LSTM", 4}, {"GRU", 3}, {"RNN", 1}, {"tengine.ClippedLSTM", 4}})
         for (const Layer& layer : std::vector<Layer>{{1, 1, 5, 7},
                                                      {9, 1, 13, 16},
                                                      {5, 3, 7, 33},

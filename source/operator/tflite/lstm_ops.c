@@ -319,14 +319,14 @@ static lstm_results_t emit_steps(emitter_t* emit, const lstm_layer_t* layer)
 
 static lstm_results_t emit_layer(emitter_t* emit, const lstm_layer_t* layer)
 {
-    if (emit->status < 0) return (lstm_results_t){NULL};
+    if (emit->status < 0) return (lstm_results_t){0};
     if (is_plain(layer)) return emit_operator(emit, layer);
     if (layer->steps >= 1 && layer->steps <= MOST_STEPS) return emit_steps(emit, layer);
     fail_emitting(emit, TENGINE_ENOTSUP,
                   "its %d steps have a projection, normalised gates or a function other than "
                   "tanh, which 1 to %d steps may have",
                   layer->steps, MOST_STEPS);
-    return (lstm_results_t){NULL};
+    return (lstm_results_t){0};
 }
 
 // ---- the operators ----
