@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/option.h"
 #include "graph/state.h"
 #include "module/module.h"
 #include "operator/affinity.h"
@@ -182,7 +183,7 @@ static api_graph_t* enter_copy(struct graph* copy, const api_graph_t* parent, ta
 {
     api_graph_t* entry = NULL;
     if ((!take || take(parent->graph->core->serializer, parent->graph, copy) == TENGINE_OK) &&
-        (IS_MINIMAL || apply_ir_states(copy) == TENGINE_OK))
+        (IS_MINIMAL || count_ir_states(parent->graph) == 0 || apply_ir_states(copy) == TENGINE_OK))
         entry = enter_graph(copy, parent->context);
     if (entry) return entry;
     unload_graph(copy);
@@ -210,10 +211,16 @@ graph_t tengine_graph_share(graph_t graph)
     return made;
 }
 
+static int apply_states(struct graph* graph)
+{
+    const bool keeps = get_ir_context_number(graph->attribute->context, "model.states") != 0;
+    return keeps ? apply_ir_states(graph) : TENGINE_OK;
+}
+
 // The handle of a graph that was created, unless it is NULL, and loaded with this status.
 static graph_t give_loaded(api_graph_t* graph, int status)
 {
-    if (!IS_MINIMAL && graph && status == TENGINE_OK) status = apply_ir_states(graph->graph);
+    if (!IS_MINIMAL && graph && status == TENGINE_OK) status = apply_states(graph->graph);
     if (graph && status == TENGINE_OK) return graph->graph;
     if (graph) release_graph(graph);
     return api_pointer(NULL);

@@ -180,6 +180,12 @@ static const ir_option_t option_table[] = {
      .choices = "0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28",
      .help = "opset of the ONNX files that save_graph writes; 0: 21, or the first one after it "
              "that has all operators of the graph"},
+    {.key = "model.states",
+     .initial = "1",
+     .choices = "0 1",
+     .help =
+         "0: the states of a model that create_graph loads are inputs and outputs of the graph; "
+         "1: the graph keeps them from run to run"},
     {.key = "model.integer_io",
      .initial = "0",
      .choices = "0 1",

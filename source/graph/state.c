@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/state.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -62,13 +63,12 @@ static const char* match_key(const ir_metadata_entry_t* entry, const char* prefi
 static int add_property(struct graph* source, const char* prefix, const char* name,
                         const char* text)
 {
-    const size_t length = strlen(prefix), bytes = strlen(name) + 1;
-    char* key = alloc_memory(length + bytes);
+    const size_t bytes = strlen(prefix) + strlen(name) + 1;
+    char* key = alloc_memory(bytes);
     if (!key)
         return tengine_error_set(TENGINE_ENOMEM, "state '%s': out of memory for %zu bytes", name,
-                                 length + bytes);
-    memcpy(key, prefix, length);
-    memcpy(key + length, name, bytes);
+                                 bytes);
+    snprintf(key, bytes, "%s%s", prefix, name);
     const ir_metadata_entry_t entry = {IR_METADATA_PROPERTY, 0, key, text};
     const int status = add_ir_metadata(source->core->metadata, &entry);
     free_memory(key);

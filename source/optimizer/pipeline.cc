@@ -501,7 +501,7 @@ int create_saved(const graph& source, Dialect dialect, graph** out_graph)
 {
     *out_graph = nullptr;
     TENGINE_RETURN_IF_ERROR(create_written(source, dialect, out_graph));
-    if (!*out_graph) return TENGINE_OK;
+    if (!*out_graph || count_ir_states(&source) == 0) return TENGINE_OK;
     GraphPointer holder(*out_graph);
     *out_graph = nullptr;
     TENGINE_RETURN_IF_ERROR(apply_ir_states(holder.get()));

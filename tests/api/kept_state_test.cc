@@ -51,7 +51,7 @@ class KeptStateTest : public ApiTest
     }
 
     // The same as a model with properties.
-    graph_t load_sum(const std::string& first_value)
+    graph_t load_sum(const std::string& first_value, context_t context = nullptr)
     {
         const std::string bytes =
             make_model({make_node("Add", {"before", "x"}, "sum", "sum"),
@@ -63,12 +63,10 @@ class KeptStateTest : public ApiTest
                 .bytes(14, make_property("tengine.state.before", "sum"))
                 .bytes(14, make_property("tengine.initial.before", first_value))
                 .text();
-        const graph_t graph = own(tengine_graph_load(nullptr, "onnx", bytes.data(), bytes.size()));
+        const graph_t graph = own(tengine_graph_load(context, "onnx", bytes.data(), bytes.size()));
         const int dims[] = {2};
-        EXPECT_EQ(set_tensor_shape(tengine_graph_get_input(graph, 0), dims, 1), 0);
-        const tensor_t state = tengine_graph_get_state(graph, 0);
-        EXPECT_EQ(set_tensor_shape(state, dims, 1), 0);
-        release_graph_tensor(state);
+        for (const char* name : {"x", "before"})
+            EXPECT_EQ(set_tensor_shape(get_graph_tensor(graph, name), dims, 1), 0);
         return graph;
     }
 
@@ -266,6 +264,24 @@ TEST_F(KeptStateTest, TheFirstValueIsAProperty)
         expect_sums(save_and_load(graph, "tengine"), {}, 1);
         expect_sums(graph, {3}, 1);
     }
+}
+
+TEST_F(KeptStateTest, AnOptionMakesThemInputsAndOutputs)
+{
+    const context_t context = create_context("states", 0);
+    ASSERT_EQ(tengine_context_set_option(context, "model.states", "0"), 0);
+    const graph_t graph = load_sum("0000803f", context);
+    const graph_t shared = own(tengine_graph_share(graph));
+    for (const graph_t plain : {graph, shared}) {
+        EXPECT_EQ(tengine_graph_get_state_number(plain), 0);
+        EXPECT_EQ(tengine_graph_get_input_number(plain), 2);
+        EXPECT_EQ(tengine_graph_get_output_number(plain), 2);
+    }
+    EXPECT_EQ(tengine_graph_get_state_number(save_and_load(graph, "onnx")), 1);
+    for (const graph_t made : graphs_)
+        ASSERT_EQ(destroy_graph(made), 0);
+    graphs_.clear();
+    destroy_context(context);
 }
 
 TEST_F(KeptStateTest, ProgramsSaveAndRestoreThem)

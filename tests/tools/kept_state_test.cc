@@ -74,6 +74,16 @@ TEST(KeptStates, FilesHaveThem)
     expect_sum({folder + "/compiled.tmfile"}, folder, ++runs);
 }
 
+// Layers are verified one by one, with states as other inputs.
+TEST(KeptStates, ModelsAreVerified)
+{
+    const std::string folder = scratch_folder(), model = folder + "/kept.onnx";
+    ASSERT_EQ(run({"convert", write_sum(folder), model, "--keep-state", "before=sum"}).status, 0);
+    const Finished finished = run({"verify", "--device", "CPU", "--model", model});
+    EXPECT_EQ(finished.status, 0) << finished.errors << finished.output;
+    EXPECT_THAT(finished.output, HasSubstr("layers       2       0        0"));
+}
+
 TEST(KeptStates, WrongArguments)
 {
     const std::string folder = scratch_folder(), model = write_sum(folder);

@@ -90,7 +90,7 @@ ModelOptions options_of(const Target& target)
     ModelOptions options;
     options.devices = {target.device};
     options.precision = target.precision;
-    options.options = {"split.prune=0", "split.report=none"};
+    options.options = {"split.prune=0", "split.report=none", kStatesAreInputs};
     options.options.insert(options.options.end(), target.options.begin(), target.options.end());
     options.says_guess = false;
     return options;

@@ -15,6 +15,9 @@
 
 namespace tengine::tools {
 
+// An option of contexts in which states are fed and read as other tensors.
+constexpr const char* kStatesAreInputs = "model.states=0";
+
 // Values of a model's tensors by name.
 using Values = std::map<std::string, Tensor>;
 

@@ -411,6 +411,7 @@ class LayerWalk
     {
         ModelOptions quiet = options.inputs;
         quiet.says_guess = false;
+        quiet.options.emplace_back(kStatesAreInputs);
         const Model model(options.model, quiet);
         layers_ = list_layers(model.graph());
         if (!is_integer(target)) return;
