@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fuzz target: any bytes as a .tflite, through the public API. It starts from a model for each
 // operator. Accepted models are prepared and run if they are small.
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -60,6 +63,22 @@ TfliteModel make_seed(const ir_method_t& method)
     return model;
 }
 
+// The share of models that are written, which takes longer than reading, is 1 / kWritten.
+constexpr uint32_t kWritten = 8;
+
+// A graph that is read becomes a file that can be read, or an error.
+void write_model(context_t context, graph_t graph)
+{
+    const std::string path =
+        std::filesystem::temp_directory_path() / ("tflite_fuzz_" + std::to_string(getpid()));
+    if (save_graph(graph, "tflite", path.c_str()) == 0) {
+        graph_t again = create_graph(context, "tflite", path.c_str());
+        if (!again) std::abort();
+        destroy_graph(again);
+    }
+    std::filesystem::remove(path);
+}
+
 void write_seeds(const std::string& folder)
 {
     for (int i = 0; i < get_op_method_count(); ++i) {
@@ -85,6 +104,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     graph_t graph = tengine_graph_load(context, "tflite:view", data, size);
     tengine::test::note_input(graph != nullptr);
     if (graph) {
+        if (seed % kWritten == 0) write_model(context, graph);
         tengine::test::run_model(graph, seed);
         destroy_graph(graph);
     }

@@ -85,6 +85,10 @@ class OptionsWriter
         const auto place =
             static_cast<flatbuffers::voffset_t>((field.file_offset + 2) * sizeof(uint16_t));
         const void* member = member_of(node_, field);
+        // The file lacks an option that operators need.
+        const bool is_absent =
+            field.kind == OP_FIELD_INT && *static_cast<const int*>(member) < field.minimum;
+        if (is_absent) return;
         switch (field.file_kind) {
             case OP_FILE_NOT:
                 return;

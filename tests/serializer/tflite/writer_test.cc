@@ -232,6 +232,18 @@ TfliteModel make_small_weights()
     return model;
 }
 
+// DENSIFY of a sparse constant, plus x
+TfliteModel make_sparse()
+{
+    TfliteModel sparse;
+    sparse.tensors = {constant("s", {2, 3}, {7, 8}), {"d", {2, 3}}, {"x", {2, 3}}, {"y", {2, 3}}};
+    sparse.tensors[0].sparsity = {{0, 1}, {}, {{2}, {3, {0, 1, 2}, {1, 2}, 3}}};
+    sparse.operators = {{kDensify, {0}, {1}}, {kAdd, {1, 2}, {3}}};
+    sparse.inputs = {2};
+    sparse.outputs = {3};
+    return sparse;
+}
+
 TEST_F(TfliteWriterTest, ConstantsHaveTheFormOfTheFile)
 {
     expect_same(make_small_weights());
@@ -241,13 +253,7 @@ TEST_F(TfliteWriterTest, ConstantsHaveTheFormOfTheFile)
     blocks.tensors[1].blocks = {3, 0, 4};
     blocks.tensors.push_back(constant("s", {4}, {1, 2, 3, 4}));
     expect_same(blocks);
-    TfliteModel sparse;
-    sparse.tensors = {constant("s", {2, 3}, {7, 8}), {"d", {2, 3}}, {"x", {2, 3}}, {"y", {2, 3}}};
-    sparse.tensors[0].sparsity = {{0, 1}, {}, {{2}, {3, {0, 1, 2}, {1, 2}, 3}}};
-    sparse.operators = {{kDensify, {0}, {1}}, {kAdd, {1, 2}, {3}}};
-    sparse.inputs = {2};
-    sparse.outputs = {3};
-    expect_same(sparse);
+    expect_same(make_sparse());
 }
 
 TEST_F(TfliteWriterTest, AChangedConstantHasTheFormOfTheGraph)
@@ -413,6 +419,49 @@ TEST_F(TfliteCallTest, WhileIsWrittenWithItsSubgraphs)
     const std::string x = bytes_of<float>({-3, 4});
     expect_result(make_loop(), {bytes_of<int32_t>({0}), x}, {-24, 32});
     expect_result(make_loop(), {bytes_of<int32_t>({5}), x}, {-3, 4});
+}
+
+// ---- damaged files ----
+
+// Bytes are changed: a graph that is read becomes a file that can be read, or an error.
+class TfliteDamageTest : public TfliteWriterTest
+{
+  protected:
+    void expect_bounds(const TfliteModel& model)
+    {
+        constexpr int kChanges[] = {1, 0x40, 0xff, 0x80};
+        const std::string file = encode_tflite(model);
+        int written = 0;
+        for (size_t i = 0; i < file.size(); i += 5) {
+            std::string damaged = file;
+            damaged[i] = static_cast<char>(damaged[i] ^ kChanges[i % 4]);
+            unload();
+            graph_ = tengine_graph_load(nullptr, "tflite", damaged.data(), damaged.size());
+            const std::string again = graph_ ? save() : "";
+            if (again.empty()) {
+                EXPECT_LT(get_tengine_errno(), 0);
+                continue;
+            }
+            ++written;
+            unload();
+            graph_ = tengine_graph_load(nullptr, "tflite", again.data(), again.size());
+            EXPECT_TRUE(graph_) << i << " " << get_tengine_error();
+        }
+        EXPECT_GT(written, 20);
+    }
+};
+
+TEST_F(TfliteDamageTest, AGraphThatIsReadIsWrittenOrRefused)
+{
+    expect_bounds(make_small_weights());
+    expect_bounds(make_sparse());
+    expect_bounds(make_choice());
+    expect_bounds(make_loop());
+    TfliteModel model = make_conv();
+    model.named_inputs = {{0, "image"}};
+    model.named_outputs = {{4, "score"}};
+    model.metadata = {{"a", "b"}};
+    expect_bounds(model);
 }
 
 // ---- refusals ----
