@@ -145,8 +145,7 @@ class RowProduct
         const auto scales = hn::LoadU(d, rows_.scales + column + quarter * kLanes);
         if (HWY_LIKELY(function_.rounding == IR_ROUNDING_NEAREST))
             return scaling_.round(hn::MulAdd(x, scales, scaling_.zero), offset_, fraction);
-        const auto product = hn::Round(hn::Mul(hn::Mul(x, scales), factor_));
-        return scaling_.round(hn::Add(product, scaling_.zero), offset_, fraction);
+        return scaling_.round_product(hn::Mul(hn::Mul(x, scales), factor_));
     }
 
     HWY_NOINLINE void store_mended(typename L::ByteVector packed, const uint8_t* a, int64_t column,

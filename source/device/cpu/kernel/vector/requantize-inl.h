@@ -90,9 +90,12 @@ struct Int8Scaling
     static constexpr int32_t kLowestBits = 0x43800000;  // of kLowestInt8Float
     static constexpr int32_t kMask = (1 << kFraction) - 1;
     static constexpr int32_t kTieBits = 1;
+    static constexpr float kWhole = 3 << 22;           // floats near it are whole numbers
+    static constexpr int32_t kWholeBits = 0x4b400000;  // of kWhole
+    static constexpr float kMostProduct = 1024;        // far outside of a byte
 
     RealVector zero;
-    IntegerVector offset, mask;
+    IntegerVector offset, mask, whole_offset;
     typename L::ByteVector flip;
     ir_rounding_t rounding;
 
@@ -102,6 +105,7 @@ struct Int8Scaling
         const typename L::Integers d;
         const int32_t zero_byte = range.zero_point - range.lowest;
         zero = hn::Set(typename L::Reals(), kLowestInt8Float + static_cast<float>(zero_byte));
+        whole_offset = hn::Set(d, zero_byte - kWholeBits);
         offset = find_offset(kTieBits);
         mask = hn::Set(d, kMask);
         flip = hn::Set(typename L::Bytes(), static_cast<uint8_t>(range.lowest < 0 ? 0x80 : 0));
@@ -125,7 +129,17 @@ struct Int8Scaling
         if (HWY_LIKELY(rounding == IR_ROUNDING_NEAREST))
             return round(hn::MulAdd(real, scales, zero), offset, fraction);
         if (rounding == IR_ROUNDING_TWICE) *fraction = hn::Zero(typename L::Integers());
-        return round(hn::Add(hn::Round(hn::Mul(real, scales)), zero), offset, fraction);
+        return round_product(hn::Mul(real, scales));
+    }
+    // Rounds a product that has been rounded to a float before, ties to even: in the sum with a
+    // number whose last place is 1. No such result is exact, so there is no fraction to look at.
+    HWY_INLINE IntegerVector round_product(RealVector product) const
+    {
+        const typename L::Reals d;
+        const RealVector most = hn::Set(d, kMostProduct);
+        const RealVector kept = hn::Min(hn::Max(product, hn::Neg(most)), most);
+        const RealVector whole = hn::Add(kept, hn::Set(d, kWhole));
+        return hn::Add(hn::BitCast(typename L::Integers(), whole), whole_offset);
     }
     // The same of floats, with an offset that has other kTieBits.
     HWY_INLINE IntegerVector round(RealVector real, IntegerVector real_offset,
