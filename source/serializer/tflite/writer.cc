@@ -198,10 +198,12 @@ int write_model(const struct graph& graph, const FileImage* image, Vector<char>*
 {
     ModelWriter first(graph, image, 0);
     TENGINE_RETURN_IF_ERROR(first.run(out_bytes));
-    if (first.byte_codes().is_empty()) return TENGINE_OK;
-    ModelWriter second(graph, image, out_bytes->size());
-    TENGINE_RETURN_IF_ERROR(second.run(out_bytes));
-    second.byte_codes().append_to(out_bytes);
+    if (!first.byte_codes().is_empty()) {
+        ModelWriter second(graph, image, out_bytes->size());
+        TENGINE_RETURN_IF_ERROR(second.run(out_bytes));
+        second.byte_codes().append_to(out_bytes);
+    }
+    if (image) append_archive(image->bytes(), image->size(), out_bytes);
     return TENGINE_OK;
 }
 

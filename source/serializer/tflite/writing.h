@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a source graph of TensorFlow Lite's operators as a .tflite. The parts: writer.cc (frame),
 // written_subgraph.cc (order, tensors), written_control.cc (bodies), written_operators.cc (codes,
-// options), option_types.cc, versions.cc, origin.cc.
+// options), option_types.cc, versions.cc, origin.cc, archive.cc.
 //
 // A graph that was read from a .tflite does not hold all of it: the data beside the graph, such as
 // metadata, and constants in forms that the library does not compute with come from that file again
@@ -137,6 +137,9 @@ OptionsType find_options_type(int code);
 
 // versions.cc: the lowest version of the operator that has the node's types and options.
 int find_version(const struct node& node, int code);
+
+// archive.cc: appends the archive of files at the end of another .tflite, if it has one.
+void append_archive(const char* bytes, size_t size, Vector<char>* out_bytes);
 
 // writer.cc: `image` is that of the file which the graph was read from, or NULL. TENGINE_EOPERATOR
 // names a node that has no form in TensorFlow Lite; TENGINE_EDTYPE, TENGINE_EGRAPH, TENGINE_ELIMIT

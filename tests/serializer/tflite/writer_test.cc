@@ -421,6 +421,48 @@ TEST_F(TfliteCallTest, WhileIsWrittenWithItsSubgraphs)
     expect_result(make_loop(), {bytes_of<int32_t>({5}), x}, {-3, 4});
 }
 
+// ---- archives ----
+
+std::string word(uint32_t value)
+{
+    return bytes_of(std::vector<uint32_t>{value});
+}
+
+// A ZIP archive of one stored file "a", "label", whose places count from `shift` bytes before it.
+std::string make_archive(uint32_t shift)
+{
+    const std::string sizes = word(5) + word(5) + std::string("\1\0\0\0", 4);
+    const std::string entry = "PK\3\4" + std::string(10, '\0') + word(0) + sizes + "a" + "label";
+    const std::string directory = "PK\1\2" + std::string(12, '\0') + word(0) + sizes +
+                                  std::string(10, '\0') + word(shift) + "a";
+    return entry + directory + "PK\5\6" + std::string(4, '\0') + std::string("\1\0\1\0", 4) +
+           word(static_cast<uint32_t>(directory.size())) +
+           word(static_cast<uint32_t>(shift + entry.size())) + std::string(2, '\0');
+}
+
+TEST_F(TfliteWriterTest, AnArchiveBehindTheTablesIsKept)
+{
+    const std::string tables = encode_tflite(make_conv());
+    const std::string plain = make_archive(0);
+    for (const uint32_t shift : {static_cast<uint32_t>(tables.size()), uint32_t{0}}) {
+        const std::string file = tables + make_archive(shift);
+        unload();
+        graph_ = tengine_graph_load(nullptr, "tflite", file.data(), file.size());
+        ASSERT_TRUE(graph_) << get_tengine_error();
+        const std::string written = save();
+        ASSERT_GT(written.size(), plain.size());
+        const size_t begin = written.size() - plain.size();
+        EXPECT_EQ(written.substr(begin), make_archive(static_cast<uint32_t>(begin)));
+    }
+    // Bytes that are no archive are not part of the model.
+    std::string damaged = tables + make_archive(0);
+    damaged[tables.size() + 36] = 'x';
+    unload();
+    graph_ = tengine_graph_load(nullptr, "tflite", damaged.data(), damaged.size());
+    ASSERT_TRUE(graph_) << get_tengine_error();
+    EXPECT_EQ(save().find("label"), std::string::npos);
+}
+
 // ---- damaged files ----
 
 // Bytes are changed: a graph that is read becomes a file that can be read, or an error.
