@@ -2,6 +2,7 @@
 // One part of an execution graph as a graph of its own, which devices compile and run.
 #include "base/guard.hpp"
 #include "base/maps.hpp"
+#include "base/minimal.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/late_constant.h"
@@ -195,7 +196,7 @@ int detach(const struct subgraph& part, device* device, bool copy_constants,
     if (!target) return tengine_error_code();
     Detacher detacher(part, device, *target, copy_constants);
     TENGINE_RETURN_IF_ERROR(detacher.run());
-    if (device == find_default_device() && has_source_nodes(*target))
+    if (!IS_MINIMAL && device == find_default_device() && has_source_nodes(*target))
         TENGINE_RETURN_IF_ERROR(lower(*target, *part.graph));
     TENGINE_RETURN_IF_ERROR(detacher.add_subgraph(out_subgraph));
     target.release();

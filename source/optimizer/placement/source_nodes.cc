@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/containers.hpp"
+#include "base/minimal.h"
 #include "graph/graph.h"
 #include "module/module.h"
 #include "operator/affinity.h"
@@ -146,6 +147,7 @@ bool has_keeper(const graph& graph)
 
 bool may_keep_source_nodes(const graph& source)
 {
+    if (IS_MINIMAL) return false;  // reads tmfiles only
     return std::any_of(source.node_list, source.node_list + source.node_num,
                        [](const node* node) {
                            return node && (is_of_tflite(*node) || is_custom_of_tflite(*node));
@@ -155,6 +157,7 @@ bool may_keep_source_nodes(const graph& source)
 
 int keep_source_nodes(graph& execution, const graph* plain)
 {
+    if (IS_MINIMAL) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(settle(execution, plain));
     Vector<int> kept;
     for (device* device : list_graph_devices(execution))
@@ -166,7 +169,7 @@ int keep_source_nodes(graph& execution, const graph* plain)
 
 bool is_kept(const node& node)
 {
-    const Candidates* candidates = Candidates::find(*node.graph);
+    const Candidates* candidates = IS_MINIMAL ? nullptr : Candidates::find(*node.graph);
     return candidates && candidates->keeps(node);
 }
 
