@@ -4,6 +4,7 @@
 
 #include "api/check.h"
 #include "api/model_file.h"
+#include "base/minimal.h"
 #include "graph/core.h"
 #include "graph/model_part.h"
 #include "module/module.h"
@@ -54,7 +55,7 @@ static int save_bundled(struct serializer* serializer, struct graph* bundled, co
 static int save(struct graph* graph, struct serializer* serializer, const char* file_name)
 {
     struct graph* translated = NULL;
-    if (strcmp(serializer->dialect, "tflite") == 0) {
+    if (!IS_MINIMAL && strcmp(serializer->dialect, "tflite") == 0) {
         TENGINE_RETURN_IF_ERROR(create_bundled_graph(graph, &translated));
         if (translated) return save_bundled(serializer, translated, file_name);
     }

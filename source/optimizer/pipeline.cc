@@ -490,8 +490,9 @@ int create_written(const graph& source, Dialect dialect, graph** out_graph)
     switch (dialect) {
         case Dialect::kTengine:
             return create(source, options, kTenginePasses, out_graph);
-        case Dialect::kTflite:
-            return create(source, options, kTflitePasses, out_graph);
+        case Dialect::kTflite:  // minimal builds are linked without these passes
+            if (!IS_MINIMAL) return create(source, options, kTflitePasses, out_graph);
+            return tengine_error_set(TENGINE_ENOTSUP, "this build writes no .tflite");
         default:
             return create(source, options, kOnnxPasses, out_graph);
     }
