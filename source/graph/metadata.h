@@ -34,6 +34,9 @@ typedef struct ir_metadata_entry
     const char* text;
 } ir_metadata_entry_t;
 
+// The key of a property, and of the option that it is the value of.
+#define IR_ROUNDING_KEY "precision.rounding"
+
 struct ir_metadata;
 
 // NULL when out of memory. The caller holds it.

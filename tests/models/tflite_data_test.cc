@@ -16,6 +16,7 @@
 #include "models/model_run.h"
 #include "tengine/c_api.h"
 #include "tengine/inspect.h"
+#include "tengine/metadata.h"
 #include "tensor_file/npy.h"
 #include "tensor_file/tensor.h"
 
@@ -112,9 +113,14 @@ std::string name_of(const nlohmann::json& entry)
 class TfliteRun
 {
   public:
-    explicit TfliteRun(const std::string& path, context_t context = nullptr)
-        : graph_(create_graph(context, "tflite", path.c_str()))
+    explicit TfliteRun(const std::string& path, context_t context = nullptr,
+                       const char* format = "tflite")
+        : graph_(create_graph(context, format, path.c_str()))
     {
+    }
+    bool save(const char* format, const std::string& path)
+    {
+        return graph_ && save_graph(graph_, format, path.c_str()) == 0;
     }
     ~TfliteRun()
     {
@@ -122,6 +128,8 @@ class TfliteRun
     }
     TfliteRun(const TfliteRun&) = delete;
     TfliteRun& operator=(const TfliteRun&) = delete;
+
+    const char* find_property(const char* key) { return tengine_graph_find_property(graph_, key); }
 
     bool is_loaded() const { return graph_ != nullptr; }
     bool prepare() { return graph_ && prerun_graph(graph_) == 0; }
@@ -314,6 +322,38 @@ TEST_F(TfliteDataTest, RoundsAsMicro)
         ASSERT_EQ(differences.size(), 1u);
         EXPECT_LE(differences[0].most, 1);
         EXPECT_EQ(differences[0].differing, differing);
+    }
+}
+
+// Convolutions in files of other formats round as those of the .tflite; sums of a tmfile are not
+// LiteRT's.
+TEST_F(TfliteDataTest, OtherFormatsRoundAsTheFile)
+{
+    const std::string name = "face_detection_front_int8";
+    const std::string path = shared_data("tflite/models/" + name + ".tflite");
+    if (!exists(path)) GTEST_SKIP() << absent(path);
+    for (const char* format : {"onnx", "tengine"}) {
+        SCOPED_TRACE(format);
+        const std::string written = testing::TempDir() + "/rounded." + format;
+        ASSERT_TRUE(TfliteRun(path).save(format, written)) << get_tengine_error();
+        size_t differing[2] = {0, 0};
+        for (const bool is_asked : {false, true}) {
+            context_t context = create_context("rounded", 1);
+            const char* rounding = is_asked ? "nearest" : "model";
+            ASSERT_EQ(tengine_context_set_option(context, "precision.rounding", rounding), 0);
+            {
+                TfliteRun run(written, context, format);
+                EXPECT_STREQ(run.find_property("precision.rounding"), "litert");
+                ASSERT_TRUE(run_steps(run, name)) << get_tengine_error();
+            }
+            destroy_context(context);
+            for (const Difference& each : differences)
+                differing[is_asked] += each.differing;
+        }
+        std::filesystem::remove(written);
+        const bool is_float = std::string(format) == "onnx";  // without a precision
+        EXPECT_TRUE(is_float ? differing[0] == differing[1] : differing[0] < differing[1])
+            << differing[0] << ", " << differing[1];
     }
 }
 

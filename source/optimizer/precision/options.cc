@@ -9,6 +9,7 @@
 #include "base/maps.hpp"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/metadata.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
 #include "operator/affinity.h"
@@ -254,16 +255,12 @@ void take_model_precision(graph& graph)
 
 int find_rounding(const graph& source, int inherited)
 {
-    const String choice = get_ir_context_option(source.attribute->context, "precision.rounding");
-    if (choice == "nearest") return IR_ROUNDING_NEAREST;
-    if (choice == "litert") return IR_ROUNDING_FLOAT;
-    if (choice == "litert-micro") return IR_ROUNDING_TWICE;
-    const auto is_tflite = [](const node* node) {
-        return !std::strcmp(get_ir_node_domain(node), "tflite");
-    };
-    const bool has_tflite =
-        std::any_of(source.node_list, source.node_list + source.node_num, is_tflite);
-    return has_tflite ? IR_ROUNDING_FLOAT : inherited;
+    const char* choice = get_ir_context_option(source.attribute->context, IR_ROUNDING_KEY);
+    if (!std::strcmp(choice, "model"))
+        choice = find_ir_property(find_ir_metadata(&source), IR_ROUNDING_KEY);
+    if (!std::strcmp(choice, "nearest")) return IR_ROUNDING_NEAREST;
+    if (!std::strcmp(choice, "litert")) return IR_ROUNDING_FLOAT;
+    return !std::strcmp(choice, "litert-micro") ? IR_ROUNDING_TWICE : inherited;
 }
 
 int apply_precision_options(graph& graph)

@@ -82,6 +82,21 @@ int add_signature_names(const Reading& reading)
     return TENGINE_OK;
 }
 
+// Integers of the file are rounded as LiteRT does, in files of other formats, too.
+int add_rounding(const Reading& reading)
+{
+    struct graph& graph = *reading.graph;
+    const auto is_byte = [](const struct tensor* tensor) {
+        return tensor->quant_param_num > 0 &&
+               (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8);
+    };
+    if (std::none_of(graph.tensor_list, graph.tensor_list + graph.tensor_num, is_byte))
+        return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(own_ir_metadata(&graph));
+    const ir_metadata_entry_t entry = {IR_METADATA_PROPERTY, 0, IR_ROUNDING_KEY, "litert"};
+    return add_ir_metadata(graph.core->metadata, &entry);
+}
+
 int list_tensors(const Reading& reading, const flatbuffers::Vector<int32_t>* list, const char* what,
                  Vector<int32_t>* out_tensors)
 {
@@ -205,6 +220,7 @@ int read_model(struct graph* graph, FileImage* image)
     TENGINE_RETURN_IF_ERROR(choose_subgraph(reading));
     TENGINE_RETURN_IF_ERROR(add_signature_names(reading));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));
+    TENGINE_RETURN_IF_ERROR(add_rounding(reading));
     TENGINE_RETURN_IF_ERROR(add_inputs(reading));
     TENGINE_RETURN_IF_ERROR(add_operators(reading));
     return set_inputs_and_outputs(reading);

@@ -261,6 +261,20 @@ TEST_F(StablehloTest, GatheringAndScattering)
     }
 }
 
+// Adds x to itself while it is below 100.
+TEST_F(StablehloTest, While)
+{
+    TfliteModel model = make(200, {x({})}, x({}), {word(0, 1), word(1, 2)});
+    TfliteModel condition = make_body(191, {word(0, 5)}), work = make_body(163);
+    condition.tensors[1].values = floats({100});
+    condition.tensors[2].type = kTfliteBool;
+    condition.inputs = work.inputs = {0};
+    work.operators[0].inputs = {0, 0};
+    model.called = {condition, work};
+    EXPECT_EQ(run_floats(model, {floats({3})}), (std::vector<float>{192}));
+    EXPECT_EQ(run_floats(model, {floats({100})}), (std::vector<float>{100}));
+}
+
 TEST_F(StablehloTest, WhatIsRefused)
 {
     TfliteModel model =
