@@ -80,14 +80,18 @@ class OptionsWriter
         return field.file_kind == OP_FILE_FLAGS ? add_ints<uint8_t>(list) : add_ints<int32_t>(list);
     }
 
+    static bool has_range(const op_field_t& field)
+    {
+        return field.kind == OP_FIELD_INT && (field.minimum != 0 || field.maximum != 0);
+    }
+
     void add(const op_field_t& field, Offset<void> list)
     {
         const auto place =
             static_cast<flatbuffers::voffset_t>((field.file_offset + 2) * sizeof(uint16_t));
         const void* member = member_of(node_, field);
         // The file lacks an option that operators need.
-        const bool is_absent =
-            field.kind == OP_FIELD_INT && *static_cast<const int*>(member) < field.minimum;
+        const bool is_absent = has_range(field) && *static_cast<const int*>(member) < field.minimum;
         if (is_absent) return;
         switch (field.file_kind) {
             case OP_FILE_NOT:
