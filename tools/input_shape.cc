@@ -58,6 +58,12 @@ DeclaredShape declared_output(tensor_t output)
     return shape;
 }
 
+DeclaredShape model_shape(tensor_t input)
+{
+    const DeclaredShape shape = declared_output(input);
+    return shape.has_rank ? shape : declared_shape(input);
+}
+
 bool is_free(const DeclaredShape& shape)
 {
     return !shape.has_rank || std::count(shape.dims.begin(), shape.dims.end(), -1) > 0;

@@ -22,6 +22,9 @@ struct DeclaredShape
 // The shape that the model declares for an output. Throws Failure.
 DeclaredShape declared_output(tensor_t output);
 
+// The same for an input; its present shape where the model declares none. Throws Failure.
+DeclaredShape model_shape(tensor_t input);
+
 // The declared shape of a graph's input. After the shape has been set, only the names show the free
 // dimensions. Throws Failure.
 DeclaredShape declared_shape(tensor_t input);

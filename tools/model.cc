@@ -203,7 +203,7 @@ Model::Model(const std::string& path, const ModelOptions& options)
     shapes_ = name_values("--shape", take_state_shapes(), names, "input");
     files_ = name_values("--input", options_.inputs, names, "input");
     for (int i = 0; i < tengine_graph_get_input_number(graph()); ++i)
-        declared_.push_back(declared_shape(tengine_graph_get_input(graph(), i)));
+        declared_.push_back(model_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
 }
 

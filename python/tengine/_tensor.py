@@ -8,7 +8,7 @@ from . import _constants as c
 from . import _types
 from ._library import ffi, lib, text
 from .errors import InvalidValueError, check
-from .graph import format_shape, read_shape
+from .graph import format_shape, read_free_dimensions, read_shape
 
 _from_buffer = ffi.from_buffer
 _set_buffer = lib.tengine_tensor_set_buffer
@@ -80,11 +80,13 @@ class Input(Tensor):
         self.dim_names = tuple(text(lib.tengine_tensor_get_dim_name(handle, i)) or None
                                for i in range(len(shape or ())))
         # The sizes that the model states. Free dimensions keep their names when they have a size.
+        free = read_free_dimensions(handle) if shape is not None else ()
         self.pattern = None if shape is None else tuple(
-            None if name else size for name, size in zip(self.dim_names, shape))
+            None if name or i in free else size
+            for i, (name, size) in enumerate(zip(self.dim_names, shape)))
         # The shape of the arrays; None while it is not known.
         self.shape = None
-        if shape is not None and None not in shape:
+        if shape is not None and None not in shape and not free:
             self.shape = self.array_shape(shape)
         # The type of arrays that can be lent.
         self.lent_dtype = self.dtype if self.is_plain else None

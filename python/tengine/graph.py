@@ -66,6 +66,16 @@ def read_shape(tensor):
     return tuple(None if dims[i] < 0 else dims[i] for i in range(number))
 
 
+def read_free_dimensions(tensor):
+    """The dimensions that a program may set although the tensor has a size for them."""
+    dims = ffi.new("int[]", c.MAX_SHAPE_DIM_NUM)
+    count = lib.tengine_tensor_get_declared_shape(tensor, dims, c.MAX_SHAPE_DIM_NUM)
+    if count < 0:
+        lib.clr_tengine_errno()
+        return ()
+    return tuple(i for i in range(count) if dims[i] < 0)
+
+
 def read_quant(tensor):
     """(scales, zero points) of a tensor, None when it is not quantised."""
     number = 1

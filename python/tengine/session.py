@@ -375,6 +375,7 @@ class Session(States, Inspection):
             session._use(self._graph.share(), owns_graph=True)
             for tensor, other in zip(session._inputs, self._inputs):
                 tensor.pattern, tensor.dim_names = other.pattern, other.dim_names
+                tensor.shape = other.shape
         with session._closing_on_failure():
             session._prepare_early()
         return session

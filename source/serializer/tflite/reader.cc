@@ -2,6 +2,7 @@
 // The frame of a model: tables, signature, inputs and outputs.
 #include <algorithm>
 
+#include "graph/declaration.h"
 #include "graph/graph.h"
 #include "graph/metadata.h"
 #include "graph/name_index.h"
@@ -127,13 +128,34 @@ int number_of(const Vector<int32_t>& list)
     return static_cast<int>(list.size());
 }
 
+// The shape that programs may change: -1 is free. The tensor has the file's, in which 1 stands for
+// free dimensions.
+int declare_shape(const Reading& reading, int32_t index, struct tensor* tensor)
+{
+    const file::Tensor& record = *reading.subgraph->tensors()->Get(static_cast<uint32_t>(index));
+    const auto* given = record.shape_signature();
+    if (count(given) != tensor->dim_num) return TENGINE_OK;
+    int dims[MAX_SHAPE_DIM_NUM];
+    const char* names[MAX_SHAPE_DIM_NUM];
+    bool is_free = false;
+    for (int i = 0; i < tensor->dim_num; ++i) {
+        dims[i] = std::max(given->Get(static_cast<uint32_t>(i)), -1);
+        if (dims[i] >= 0 && dims[i] != tensor->dims[i]) return TENGINE_OK;
+        names[i] = "";
+        is_free = is_free || dims[i] < 0;
+    }
+    if (!is_free) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(sizeof(ir_declaration_t) + MAX_SHAPE_DIM_NUM));
+    return declare_ir_tensor_shape(tensor, dims, names, tensor->dim_num);
+}
+
 // Inputs are the outputs of nodes of their own.
 int add_inputs(const Reading& reading)
 {
     Vector<int32_t> tensors;
     TENGINE_RETURN_IF_ERROR(list_tensors(reading, reading.subgraph->inputs(), "input", &tensors));
-    for (const int32_t index : tensors) {
-        struct tensor* tensor = reading.graph->tensor_list[index];
+    for (uint32_t i = 0; i < tensors.size(); ++i) {
+        struct tensor* tensor = reading.graph->tensor_list[tensors[i]];
         if (tensor->tensor_type != TENSOR_TYPE_VAR || tensor->producer >= 0)
             return tengine_error_set(TENGINE_EGRAPH, "input %s is an input twice or a constant",
                                      quote(tensor->name).c_str());
@@ -142,6 +164,7 @@ int add_inputs(const Reading& reading)
         if (!node) return last_error();
         tensor->tensor_type = TENSOR_TYPE_INPUT;
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, tensor));
+        TENGINE_RETURN_IF_ERROR(declare_shape(reading, reading.subgraph->inputs()->Get(i), tensor));
     }
     return TENGINE_OK;
 }

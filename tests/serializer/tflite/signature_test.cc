@@ -94,6 +94,30 @@ TEST_F(TfliteSignatureTest, IsWrittenAlone)
     }
 }
 
+TEST_F(TfliteSignatureTest, OfAShapeDeclaresFreeDimensions)
+{
+    const auto declared = [&](const TfliteModel& model) {
+        int dims[2] = {7, 7};
+        EXPECT_TRUE(load(model)) << get_tengine_error();
+        const tensor_t x = tengine_graph_get_input(graph_, 0);
+        const int number = tengine_tensor_get_declared_shape(x, dims, 2);
+        int present[2];
+        EXPECT_EQ(get_tensor_shape(x, present, 2), 1);
+        EXPECT_EQ(present[0], 2);
+        EXPECT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+        return number < 0 ? 0 : dims[0];
+    };
+    TfliteModel model = make_pair(kAdd);
+    EXPECT_EQ(declared(model), 0);
+    model.tensors[0].shape_signature = {-1};
+    EXPECT_EQ(declared(model), -1);
+    // These are not of the shape, or have nothing free.
+    for (const std::vector<int32_t>& wrong : {std::vector<int32_t>{2}, {3}, {-1, -1}}) {
+        model.tensors[0].shape_signature = wrong;
+        EXPECT_EQ(declared(model), 0);
+    }
+}
+
 TEST_F(TfliteSignatureTest, OthersAreRefused)
 {
     EXPECT_FALSE(load_signature(make_both(), "third"));
