@@ -56,6 +56,7 @@ TEST(Hint, EveryListedPassCanBeDumped)
     const std::string list = run_dumping("?", {"inspect", model}).errors;
     const std::string file = scratch_folder() + "/digits.tmfile";
     const std::string older = scratch_folder() + "/digits.onnx";
+    const std::string tflite = scratch_folder() + "/digits.tflite";
     const std::vector<std::string> quantize = {"quantize", model, "--random", "1", "-o", file};
     std::istringstream names(list.substr(list.find("expected one of ") + 16));
     int number = 0;
@@ -65,6 +66,7 @@ TEST(Hint, EveryListedPassCanBeDumped)
         const std::string shown = run_dumping(name, {"inspect", model}).errors +
                                   run_dumping(name, {"convert", model, file}).errors +
                                   run_dumping(name, {"convert", file, older}).errors +
+                                  run_dumping(name, {"convert", model, tflite}).errors +
                                   run_dumping(name, quantize).errors;
         EXPECT_THAT(shown, HasSubstr("before pass '" + name + "'"));
         EXPECT_THAT(shown, Not(HasSubstr("invalid pass"))) << name;
