@@ -2,6 +2,7 @@
 // DISPATCH_OP as LiteRT writes it: the options are a map whose numbers have 64 bits.
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "flatbuffers/flexbuffers.h"
 #include "graph/graph.h"
@@ -27,7 +28,8 @@ bool has_same_bytes(const struct tensor& a, const struct tensor& b)
 
 void put_text(const char* text, uint8_t* room)
 {
-    std::memcpy(room, text, std::min(std::strlen(text), kStampRoom - 1));
+    const std::string_view given(text);
+    std::copy_n(given.begin(), std::min(given.size(), kStampRoom - 1), room);
 }
 
 }  // namespace
