@@ -6,7 +6,7 @@ namespace tengine::tflite {
 namespace {
 
 // Codes 0 to 161, whose options lie in the first union. 0: the operator has none.
-constexpr uint8_t kTypes[] = {
+constexpr uint8_t kOptionTypes[] = {
     11,  5,   10,  1,   2,   94,  0,   0,   0,   8,    // ADD to FULLY_CONNECTED
     0,   12,  5,   13,  0,   4,   14,  5,   21,  0,    // HASHTABLE_LOOKUP to RELU
     0,   0,   17,  15,  7,   9,   19,  6,   0,   3,    // RELU_N1_TO_1 to CONCAT_EMBEDDINGS
@@ -41,8 +41,8 @@ constexpr LaterType kLaterTypes[] = {
 
 OptionsType find_options_type(int code)
 {
-    constexpr int kNumber = sizeof(kTypes) / sizeof(kTypes[0]);
-    if (code >= 0 && code < kNumber) return {kTypes[code], false};
+    constexpr int kNumber = sizeof(kOptionTypes) / sizeof(kOptionTypes[0]);
+    if (code >= 0 && code < kNumber) return {kOptionTypes[code], false};
     for (const LaterType& later : kLaterTypes)
         if (later.code == code) return {later.type, true};
     return {0, false};
