@@ -32,7 +32,7 @@ class LogCapture
 };
 
 // Options of a test, as the program would give them to prerun_graph.
-inline constexpr ir_run_options_t kOneThread = {1, 0, 0, 0, 0, 0};
+inline constexpr ir_run_options_t kOneThread = {1, 0, 0, 0, 0, 0, 0};
 
 class Session
 {
