@@ -17,7 +17,7 @@ namespace {
 
 using namespace tengine::test;
 
-constexpr ir_run_options_t kOptions = {1, 0, 0, 0, 0, 0};
+constexpr ir_run_options_t kOptions = {1, 0, 0, 0, 0, 0, 0};
 
 // x -> Relu (device A) -> Exp (host) -> Neg (device A).
 class ExecutionTest : public testing::Test
