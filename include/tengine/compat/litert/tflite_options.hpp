@@ -3,6 +3,7 @@
 // litert.hpp.
 #pragma once
 
+#include "tengine/compat/litert/op_code.hpp"
 #include "tengine/compat/litert/options.hpp"
 
 TENGINE_LITERT_BEGIN
