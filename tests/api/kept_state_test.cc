@@ -210,6 +210,9 @@ TEST_F(KeptStateTest, ARunThatFailsLeavesThem)
     EXPECT_EQ(state_of(graph), Floats(2, 3));
     negation.fails = false;
     expect_sums(graph, {4}, 3);
+    // The kernel's data are those of this function.
+    ASSERT_EQ(destroy_graph(graph), 0);
+    graphs_.clear();
 }
 
 TEST_F(KeptStateTest, FilesAndCopiesHaveThem)
