@@ -109,10 +109,13 @@ struct tensor* emit_hlo_pad(emitter_t* emit, struct tensor* input, const int64_t
     bool pads_ends = false;
     struct tensor* result = input;
     for (int i = 0; i < rank && emit->status == TENGINE_OK; ++i) {
-        const int64_t size = input->dims[i], step = interior[i] + 1;
+        const int64_t size = input->dims[i];
+        const bool is_small = interior[i] >= 0 && interior[i] <= INT32_MAX && low[i] <= INT32_MAX &&
+                              high[i] <= INT32_MAX;
+        const int64_t step = is_small ? interior[i] + 1 : 1;
         const int64_t wide = size == 0 ? 0 : (size - 1) * step + 1;
-        if (interior[i] < 0 || interior[i] > INT32_MAX || wide + low[i] + high[i] > INT32_MAX ||
-            low[i] < -wide || high[i] < -wide || wide + low[i] + high[i] < 0) {
+        if (!is_small || low[i] < -wide || high[i] < -wide || wide + low[i] + high[i] > INT32_MAX ||
+            wide + low[i] + high[i] < 0) {
             fail_emitting(emit, TENGINE_ERANGE,
                           "its padding of axis %d, which has %lld elements, is %lld, %lld and %lld "
                           "between them",
