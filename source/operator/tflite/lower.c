@@ -183,3 +183,29 @@ struct tensor* emit_table(emitter_t* emit, struct tensor* input, const uint8_t t
 {
     return emit_op(emit, "tengine.Lookup", 2, input, add_bytes(emit, table, 256, 1, data_type));
 }
+
+struct tensor* emit_concat(emitter_t* emit, int axis, int number, struct tensor* const parts[])
+{
+    begin_op(emit, "Concat", 0);
+    for (int i = 0; i < number; ++i)
+        emit_input(emit, parts[i]);
+    emit_attr_int(emit, "axis", axis);
+    return end_op(emit);
+}
+
+struct tensor* emit_transposed_product(emitter_t* emit, struct tensor* rows, struct tensor* weights,
+                                       struct tensor* addend)
+{
+    begin_op(emit, "Gemm", addend ? 3 : 2, rows, weights, addend);
+    emit_attr_int(emit, "transB", 1);
+    return end_op(emit);
+}
+
+int finish_layers(emitter_t* emit, struct tensor* const results[], int number, int state_num)
+{
+    const int given = emit->origin->output_num;
+    if (emit->status < 0 || given == number || given == number - state_num)
+        return finish_emitting_list(emit, results, given);
+    return fail_emitting(emit, TENGINE_EGRAPH, "%d of its %d states are variables, expected all",
+                         given - number + state_num, state_num);
+}

@@ -106,6 +106,22 @@ int get_declared_type(const emitter_t* emit, int output);
 // does not.
 int read_declared_shape(emitter_t* emit, int output, int64_t out_dims[MAX_SHAPE_DIM_NUM]);
 
+struct tensor* emit_concat(emitter_t* emit, int axis, int number, struct tensor* const parts[]);
+// rows * weights^T, and the addend unless it is NULL.
+struct tensor* emit_transposed_product(emitter_t* emit, struct tensor* rows, struct tensor* weights,
+                                       struct tensor* addend);
+
+// ---- recurrent layers ----
+
+enum
+{
+    TFL_MOST_STEPS = 1024  // that become operators
+};
+
+// finish_emitting_list() for a layer whose last `state_num` results are the values of its states
+// after the run: the node has outputs for all of them, or none.
+int finish_layers(emitter_t* emit, struct tensor* const results[], int number, int state_num);
+
 // ---- nodes that are lowered with integers ----
 
 // Whether the tensor is int8 or uint8, with one scale; false for NULL: files of other formats may

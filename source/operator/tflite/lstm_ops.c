@@ -8,11 +8,6 @@
 #include "operator/tengine/operand.h"
 #include "operator/tflite/lower.h"
 
-enum
-{
-    MOST_STEPS = 1024  // that become operators
-};
-
 enum lstm_gate
 {
     GATE_INPUT,
@@ -144,16 +139,6 @@ static bool is_plain(const lstm_layer_t* layer)
     return !layer->projection && layer->param->activation == TFL_ACTIVATION_TANH;
 }
 
-static struct tensor* emit_joined(emitter_t* emit, int axis, int number,
-                                  struct tensor* const parts[])
-{
-    begin_op(emit, "Concat", 0);
-    for (int i = 0; i < number; ++i)
-        emit_input(emit, parts[i]);
-    emit_attr_int(emit, "axis", axis);
-    return end_op(emit);
-}
-
 // The parts of gates in ONNX's order, with an axis for directions. A coupled input gate is
 // 1 - sigmoid(forget) = sigmoid(-forget).
 static struct tensor* emit_gates(emitter_t* emit, const lstm_layer_t* layer,
@@ -164,7 +149,7 @@ static struct tensor* emit_gates(emitter_t* emit, const lstm_layer_t* layer,
     for (int i = 0; i < GATE_NUM; ++i)
         ordered[i] = parts[order[i]];
     if (is_coupled(layer)) ordered[0] = emit_op(emit, "Neg", 1, parts[GATE_FORGET]);
-    return emit_op(emit, "Unsqueeze", 2, emit_joined(emit, 0, GATE_NUM, ordered),
+    return emit_op(emit, "Unsqueeze", 2, emit_concat(emit, 0, GATE_NUM, ordered),
                    emit_ints(emit, (const int64_t[]){0}, 1));
 }
 
@@ -182,7 +167,7 @@ static struct tensor* emit_biases(emitter_t* emit, const lstm_layer_t* layer)
         emit_gates(emit, layer, parts),
         emit_op(emit, "Unsqueeze", 2, emit_zeros(emit, (int64_t)GATE_NUM * layer->units),
                 emit_ints(emit, (const int64_t[]){0}, 1))};
-    return emit_joined(emit, 1, 2, both);
+    return emit_concat(emit, 1, 2, both);
 }
 
 static struct tensor* emit_peepholes(emitter_t* emit, const lstm_layer_t* layer)
@@ -192,7 +177,7 @@ static struct tensor* emit_peepholes(emitter_t* emit, const lstm_layer_t* layer)
     struct tensor* input =
         is_coupled(layer) ? emit_op(emit, "Neg", 1, own[GATE_FORGET]) : own[GATE_INPUT];
     struct tensor* parts[] = {input, own[GATE_OUTPUT], own[GATE_FORGET]};
-    return emit_op(emit, "Unsqueeze", 2, emit_joined(emit, 0, 3, parts),
+    return emit_op(emit, "Unsqueeze", 2, emit_concat(emit, 0, 3, parts),
                    emit_ints(emit, (const int64_t[]){0}, 1));
 }
 
@@ -236,21 +221,14 @@ static lstm_results_t emit_operator(emitter_t* emit, const lstm_layer_t* layer)
 
 // ---- operators of all steps ----
 
-static struct tensor* emit_product(emitter_t* emit, struct tensor* rows, struct tensor* weights,
-                                   struct tensor* addend)
-{
-    begin_op(emit, "Gemm", addend ? 3 : 2, rows, weights, addend);
-    emit_attr_int(emit, "transB", 1);
-    return end_op(emit);
-}
-
 // A gate before its function. A normalised one gets its bias after the norm.
 static struct tensor* emit_gate(emitter_t* emit, const lstm_layer_t* layer, int gate,
                                 struct tensor* input, struct tensor* hidden, struct tensor* cell)
 {
     struct tensor *norm = layer->norms[gate], *bias = layer->biases[gate];
-    struct tensor* sum = emit_product(emit, input, layer->weights[gate], norm ? NULL : bias);
-    sum = emit_product(emit, hidden, layer->recurrence[gate], sum);
+    struct tensor* sum =
+        emit_transposed_product(emit, input, layer->weights[gate], norm ? NULL : bias);
+    sum = emit_transposed_product(emit, hidden, layer->recurrence[gate], sum);
     if (layer->peepholes[gate])
         sum = emit_op(emit, "Add", 2, sum, emit_op(emit, "Mul", 2, cell, layer->peepholes[gate]));
     if (!norm) return sum;
@@ -287,7 +265,7 @@ static void emit_step(emitter_t* emit, const lstm_layer_t* layer, struct tensor*
     struct tensor* output = emit_sigmoid_gate(emit, layer, GATE_OUTPUT, input, *hidden, kept);
     struct tensor* result = emit_op(emit, "Mul", 2, output, emit_activation(emit, function, kept));
     if (layer->projection) {
-        result = emit_product(emit, result, layer->projection, layer->projection_bias);
+        result = emit_transposed_product(emit, result, layer->projection, layer->projection_bias);
         result = emit_bounds(emit, result, layer->param->proj_clip);
     }
     *hidden = result;
@@ -298,7 +276,7 @@ static lstm_results_t emit_steps(emitter_t* emit, const lstm_layer_t* layer)
 {
     const int axis = layer->is_time_major ? 0 : 1;
     struct tensor *hidden = layer->hidden, *cell = layer->cell;
-    struct tensor* sequence[MOST_STEPS];
+    struct tensor* sequence[TFL_MOST_STEPS];
     for (int i = 0; i < layer->steps; ++i) {
         const int step = layer->is_reverse ? layer->steps - 1 - i : i;
         struct tensor* input = layer->input;
@@ -313,7 +291,7 @@ static lstm_results_t emit_steps(emitter_t* emit, const lstm_layer_t* layer)
             layer->is_sequence ? emit_ints(emit, (const int64_t[]){axis}, 1) : NULL);
     }
     return (lstm_results_t){
-        layer->is_sequence ? emit_joined(emit, axis, layer->steps, sequence) : sequence[0], hidden,
+        layer->is_sequence ? emit_concat(emit, axis, layer->steps, sequence) : sequence[0], hidden,
         cell};
 }
 
@@ -321,25 +299,15 @@ static lstm_results_t emit_layer(emitter_t* emit, const lstm_layer_t* layer)
 {
     if (emit->status < 0) return (lstm_results_t){0};
     if (is_plain(layer)) return emit_operator(emit, layer);
-    if (layer->steps >= 1 && layer->steps <= MOST_STEPS) return emit_steps(emit, layer);
+    if (layer->steps >= 1 && layer->steps <= TFL_MOST_STEPS) return emit_steps(emit, layer);
     fail_emitting(emit, TENGINE_ENOTSUP,
                   "its %d steps have a projection, normalised gates or a function other than "
                   "tanh, which 1 to %d steps may have",
-                  layer->steps, MOST_STEPS);
+                  layer->steps, TFL_MOST_STEPS);
     return (lstm_results_t){0};
 }
 
 // ---- the operators ----
-
-// The first outputs are the file's, the others the values of states after the run.
-static int finish_layers(emitter_t* emit, struct tensor* const results[], int number, int state_num)
-{
-    const int given = emit->origin->output_num;
-    if (emit->status < 0 || given == number || given == number - state_num)
-        return finish_emitting_list(emit, results, given);
-    return fail_emitting(emit, TENGINE_EGRAPH, "%d of its %d states are variables, expected all",
-                         given - number + state_num, state_num);
-}
 
 static int lower_layer(struct graph* graph, struct node* node, bool is_sequence)
 {
@@ -357,8 +325,9 @@ static int lower_basic_lstm(struct graph* graph, struct node* node)
 {
     emitter_t emit = start_emitting(graph, node);
     struct tensor* parts[] = {get_operand(&emit, 0), get_operand(&emit, 1)};
-    struct tensor* joined = emit_joined(&emit, 1, 2, parts);
-    struct tensor* sums = emit_product(&emit, joined, get_operand(&emit, 2), get_operand(&emit, 3));
+    struct tensor* joined = emit_concat(&emit, 1, 2, parts);
+    struct tensor* sums =
+        emit_transposed_product(&emit, joined, get_operand(&emit, 2), get_operand(&emit, 3));
     struct tensor* gates[GATE_NUM] = {NULL};
     begin_op(&emit, "Split", 1, sums);
     emit_attr_int(&emit, "axis", 1);
@@ -408,7 +377,7 @@ static int lower_two_way_lstm(struct graph* graph, struct node* node)
     struct tensor* const results[] = {first.sequence, second.sequence, first.hidden,
                                       first.cell,     second.hidden,   second.cell};
     if (!param->merge_outputs) return finish_layers(&emit, results, 6, 4);
-    struct tensor* const merged[] = {emit_joined(&emit, 2, 2, results), first.hidden, first.cell,
+    struct tensor* const merged[] = {emit_concat(&emit, 2, 2, results), first.hidden, first.cell,
                                      second.hidden, second.cell};
     return finish_layers(&emit, merged, 5, 4);
 }

@@ -5,11 +5,6 @@
 #include "operator/tengine/operand.h"
 #include "operator/tflite/lower.h"
 
-enum
-{
-    MOST_STEPS = 1024
-};
-
 struct tfl_rnn_param
 {
     int activation;
@@ -38,40 +33,12 @@ static const op_field_t svdf_fields[] = {
     TFL_ACTIVATION(struct tfl_svdf_param, 1),
 };
 
-static struct tensor* emit_product(emitter_t* emit, struct tensor* rows, struct tensor* weights,
-                                   struct tensor* addend)
-{
-    begin_op(emit, "Gemm", addend ? 3 : 2, rows, weights, addend);
-    emit_attr_int(emit, "transB", 1);
-    return end_op(emit);
-}
-
-static struct tensor* emit_joined(emitter_t* emit, int axis, int number,
-                                  struct tensor* const parts[])
-{
-    begin_op(emit, "Concat", 0);
-    for (int i = 0; i < number; ++i)
-        emit_input(emit, parts[i]);
-    emit_attr_int(emit, "axis", axis);
-    return end_op(emit);
-}
-
 static int require_matrix(emitter_t* emit, int index, const char* what)
 {
     const struct tensor* tensor = get_operand(emit, index);
     if (tensor && tensor->dim_num == 2) return TENGINE_OK;
     return fail_emitting(emit, TENGINE_EGRAPH, "its %s, input %d, is absent or no matrix", what,
                          index);
-}
-
-// The first outputs are the file's, the others the values of states after the run.
-static int finish_layer(emitter_t* emit, struct tensor* const results[], int number, int state_num)
-{
-    const int given = emit->origin->output_num;
-    if (emit->status < 0 || given == number || given == number - state_num)
-        return finish_emitting_list(emit, results, given);
-    return fail_emitting(emit, TENGINE_EGRAPH, "%d of its %d states are variables, expected all",
-                         given - number + state_num, state_num);
 }
 
 // ---- RNN ----
@@ -82,9 +49,9 @@ static struct tensor* emit_step(emitter_t* emit, int first, struct tensor* input
                                 struct tensor* state)
 {
     const struct tfl_rnn_param* param = emit->origin->op.param_mem;
-    struct tensor* sum =
-        emit_product(emit, input, get_operand(emit, first), get_operand(emit, first + 2));
-    sum = emit_product(emit, state, get_operand(emit, first + 1), sum);
+    struct tensor* sum = emit_transposed_product(emit, input, get_operand(emit, first),
+                                                 get_operand(emit, first + 2));
+    sum = emit_transposed_product(emit, state, get_operand(emit, first + 1), sum);
     struct tensor* result = emit_activation(emit, param->activation, sum);
     return result;
 }
@@ -106,13 +73,13 @@ static struct tensor* emit_steps(emitter_t* emit, int first, bool is_reverse,
 {
     const struct tfl_rnn_param* param = emit->origin->op.param_mem;
     const int axis = param->time_major ? 0 : 1;
-    struct tensor* sequence[MOST_STEPS];
+    struct tensor* sequence[TFL_MOST_STEPS];
     check_layer(emit, first, 3);
     if (emit->status < 0) return NULL;
     const int steps = get_operand(emit, 0)->dims[axis];
-    if (steps < 1 || steps > MOST_STEPS) {
+    if (steps < 1 || steps > TFL_MOST_STEPS) {
         fail_emitting(emit, TENGINE_ENOTSUP, "it has %d steps, expected 1 to %d", steps,
-                      MOST_STEPS);
+                      TFL_MOST_STEPS);
         return NULL;
     }
     struct tensor* state = get_operand(emit, first + 3);
@@ -125,7 +92,7 @@ static struct tensor* emit_steps(emitter_t* emit, int first, bool is_reverse,
             emit_op(emit, "Unsqueeze", 2, state, emit_ints(emit, (const int64_t[]){axis}, 1));
     }
     *out_state = state;
-    return emit_joined(emit, axis, steps, sequence);
+    return emit_concat(emit, axis, steps, sequence);
 }
 
 static int lower_rnn(struct graph* graph, struct node* node)
@@ -135,7 +102,7 @@ static int lower_rnn(struct graph* graph, struct node* node)
     struct tensor* result =
         emit.status < 0 ? NULL : emit_step(&emit, 1, get_operand(&emit, 0), get_operand(&emit, 4));
     struct tensor* next = emit_op(&emit, "Identity", 1, result);
-    return finish_layer(&emit, (struct tensor*[]){result, next}, 2, 1);
+    return finish_layers(&emit, (struct tensor*[]){result, next}, 2, 1);
 }
 
 static int lower_sequence_rnn(struct graph* graph, struct node* node)
@@ -143,7 +110,7 @@ static int lower_sequence_rnn(struct graph* graph, struct node* node)
     emitter_t emit = start_emitting(graph, node);
     struct tensor* state = NULL;
     struct tensor* sequence = emit_steps(&emit, 1, false, &state);
-    return finish_layer(&emit, (struct tensor*[]){sequence, state}, 2, 1);
+    return finish_layers(&emit, (struct tensor*[]){sequence, state}, 2, 1);
 }
 
 static int lower_two_way_rnn(struct graph* graph, struct node* node)
@@ -159,9 +126,9 @@ static int lower_two_way_rnn(struct graph* graph, struct node* node)
                               emit_steps(&emit, 5, true, &second)};
     both[2] = first;
     both[3] = second;
-    if (!param->merge_outputs) return finish_layer(&emit, both, 4, 2);
-    struct tensor* merged = emit_joined(&emit, 2, 2, both);
-    return finish_layer(&emit, (struct tensor*[]){merged, first, second}, 3, 2);
+    if (!param->merge_outputs) return finish_layers(&emit, both, 4, 2);
+    struct tensor* merged = emit_concat(&emit, 2, 2, both);
+    return finish_layers(&emit, (struct tensor*[]){merged, first, second}, 3, 2);
 }
 
 // ---- SVDF ----
@@ -200,11 +167,11 @@ static int lower_svdf(struct graph* graph, struct node* node)
     const int64_t unit_dims[] = {batch, filters / param->rank, param->rank};
     struct tensor* one = emit_ints(&emit, (const int64_t[]){1}, 1);
     struct tensor* axis = emit_ints(&emit, (const int64_t[]){2}, 1);
-    struct tensor* features = emit_product(&emit, get_operand(&emit, 0), weights, NULL);
+    struct tensor* features = emit_transposed_product(&emit, get_operand(&emit, 0), weights, NULL);
     struct tensor* kept = emit_op(&emit, "Slice", 4, emit_reshape(&emit, state, all_dims, 3), one,
                                   emit_ints(&emit, &steps, 1), axis);
     struct tensor* parts[] = {kept, emit_reshape(&emit, features, last_dims, 3)};
-    struct tensor* next = emit_joined(&emit, 2, 2, parts);
+    struct tensor* next = emit_concat(&emit, 2, 2, parts);
     begin_op(&emit, "ReduceSum", 2, emit_op(&emit, "Mul", 2, next, times), axis);
     emit_attr_int(&emit, "keepdims", 0);
     struct tensor* sums = emit_reshape(&emit, end_op(&emit), unit_dims, 3);
@@ -214,7 +181,7 @@ static int lower_svdf(struct graph* graph, struct node* node)
     if (bias) result = emit_op(&emit, "Add", 2, result, bias);
     result = emit_activation(&emit, param->activation, result);
     struct tensor* const results[] = {result, emit_reshape(&emit, next, state_dims, 2)};
-    return finish_layer(&emit, results, 2, 1);
+    return finish_layers(&emit, results, 2, 1);
 }
 
 // Any operand but the first may be absent.

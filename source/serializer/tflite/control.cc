@@ -61,11 +61,9 @@ class CallReader
     int add_while(const file::Subgraph& condition, const file::Subgraph& work) const;
 
     template <class... Arguments>
-    int fail(int code, const char* format, Arguments... arguments) const
+    int fail(int status, const char* format, Arguments... arguments) const
     {
-        const String fault = print_text(format, arguments...);
-        return tengine_error_set(code, "operator %u, %s: %s", index_, find_code_name(code_),
-                                 fault.c_str());
+        return fail_operator(status, index_, code_, format, arguments...);
     }
 
     Reading& reading_;
@@ -322,15 +320,13 @@ int find_called_subgraph(const Reading& reading, uint32_t index, const file::Ope
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading.image->bytes()),
                                    reading.image->size());
     if (table && !table->VerifyField<int32_t>(verifier, place, sizeof(int32_t)))
-        return tengine_error_set(TENGINE_EFORMAT,
-                                 "operator %u, %s: its options are not inside the file", index,
-                                 find_code_name(code));
+        return fail_operator(TENGINE_EFORMAT, index, code, "%s",
+                             "its options are not inside the file");
     const int32_t number = table ? table->GetField<int32_t>(place, 0) : 0;
     const auto* subgraphs = reading.model->subgraphs();
     if (number < 0 || static_cast<uint32_t>(number) >= count(subgraphs))
-        return tengine_error_set(TENGINE_EFORMAT,
-                                 "operator %u, %s: it calls subgraph %d, the model has %u", index,
-                                 find_code_name(code), number, count(subgraphs));
+        return fail_operator(TENGINE_EFORMAT, index, code, "it calls subgraph %d, the model has %u",
+                             number, count(subgraphs));
     *out_subgraph = subgraphs->Get(static_cast<uint32_t>(number));
     return TENGINE_OK;
 }

@@ -106,6 +106,15 @@ TENGINE_MUST_USE int find_body(const Reading& reading, const struct node* node, 
 // code_names.cc: its name.
 const char* find_code_name(int code);
 
+// Fails with a message about operator `index` of its subgraph; returns the status.
+template <class... Arguments>
+int fail_operator(int status, uint32_t index, int code, const char* format, Arguments... arguments)
+{
+    const String fault = print_text(format, arguments...);
+    return tengine_error_set(status, "operator %u, %s: %s", index, find_code_name(code),
+                             fault.c_str());
+}
+
 // create_ir_...() return NULL after setting the error.
 inline int last_error()
 {

@@ -118,11 +118,9 @@ class ResourceReader
     int call_once();
 
     template <class... Arguments>
-    int fail(int code, const char* format, Arguments... arguments) const
+    int fail(int status, const char* format, Arguments... arguments) const
     {
-        const String fault = print_text(format, arguments...);
-        return tengine_error_set(code, "operator %u, %s: %s", index_, find_code_name(code_),
-                                 fault.c_str());
+        return fail_operator(status, index_, code_, format, arguments...);
     }
 
     Reading& reading_;
