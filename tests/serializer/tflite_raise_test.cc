@@ -254,7 +254,10 @@ TEST_F(TfliteRaise, QuantisedOperatorsComputeWithIntegers)
         unload();
         load_text(make_quantised(type, point));
         const std::vector<float> expected = run();
-        if (!reload()) GTEST_SKIP() << get_tengine_error();
+        const bool is_written = reload();
+        if (!is_written && get_tengine_errno() == TENGINE_ENOENT)
+            GTEST_SKIP() << "this build has no .tflite";
+        ASSERT_TRUE(is_written) << get_tengine_error();
         EXPECT_EQ(list_operators(),
                   "QUANTIZE TRANSPOSE CONV_2D PADV2 MAX_POOL_2D TRANSPOSE DEQUANTIZE");
         const auto* source = static_cast<const struct graph*>(graph_);
@@ -281,7 +284,10 @@ TEST_F(TfliteRaise, KernelsOfFloatsComputeWhatThoseOfIntegersDoNot)
               line("Sigmoid f -> g") + line("QuantizeLinear g s z -> p") +
               line("DequantizeLinear p s z -> y"));
     const std::vector<float> expected = run();
-    if (!reload()) GTEST_SKIP() << get_tengine_error();
+    const bool is_written = reload();
+    if (!is_written && get_tengine_errno() == TENGINE_ENOENT)
+        GTEST_SKIP() << "this build has no .tflite";
+    ASSERT_TRUE(is_written) << get_tengine_error();
     EXPECT_EQ(list_operators(), "QUANTIZE DEQUANTIZE LOGISTIC QUANTIZE DEQUANTIZE");
     EXPECT_EQ(run(), expected);
 }
