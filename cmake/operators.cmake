@@ -77,11 +77,13 @@ macro(tengine_find_operators)
     list(SORT known)
 endmacro()
 
-# Drops the sources of operators that no format of this build reads.
+# Drops the sources of operators that no format of this build reads, and of what raises to them.
 macro(tengine_drop_operators sources)
     get_property(parts GLOBAL PROPERTY TENGINE_BUILT_PARTS)
     if(NOT tflite IN_LIST parts)
-        list(FILTER ${sources} EXCLUDE REGEX "/operator/tflite/")
+        list(FILTER ${sources} EXCLUDE REGEX "/operator/tflite/|/dialect/tflite[.]cc$")
+    else()
+        list(FILTER ${sources} EXCLUDE REGEX "/dialect/tflite_absent[.]cc$")
     endif()
 endmacro()
 
