@@ -34,6 +34,13 @@ int create_saved_graph(const struct graph* source, const char* dialect, struct g
 // destroyed with destroy_ir_graph() before the source.
 int create_bundled_graph(const struct graph* source, struct graph** out_graph);
 
+// Whether the results of `request` are the first elements of those that `bucket` has for inputs of
+// which only the first elements are the request's: both are execution graphs of one source graph,
+// and no input of the request is larger. out_reason: "" if so, else the reason why that is not
+// known, without its end if it is longer. ENOMEM.
+TENGINE_MUST_USE int judge_ir_padding(const struct graph* bucket, const struct graph* request,
+                                      char out_reason[], size_t capacity);
+
 // A new source graph: the quantised form of `source`, as tengine_graph_quantize() gives it.
 // Operators of Tengine become ONNX's, for which all input shapes must be known. Its constants are
 // its own.
