@@ -192,6 +192,8 @@ Outcome compile_target(const CompileOptions& options, const std::string& target,
 {
     ModelOptions common = options.common;
     common.says_guess = false;  // printed for the first reading
+    common.affinities.clear();  // the file has them as hints
+    common.hints.clear();
     common.name = options.model;
     common.options.emplace_back("model.keep_parts=1");
     if (options.without_host || is_tflite(options))
@@ -343,6 +345,7 @@ void add_compile_command(CommandLine* line)
                      "Write the file, and exit with status 0, also where a target's devices took "
                      "nothing");
     add_placement_options(&command, &options->common);
+    add_hint_option(&command, &options->common);
     command.add_flag("--quiet", &options->quiet, "Do not show progress");
     command.set_work([options] { compile(*options); });
 }

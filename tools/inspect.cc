@@ -248,6 +248,12 @@ void print_metadata(const Report& report)
     std::printf("%s", metadata_text(report.metadata, terminal_width()).c_str());
 }
 
+void print_hints(const Report& report)
+{
+    if (!report.hints.empty())
+        std::printf("\n%s", hints_text(report.hints, terminal_width()).c_str());
+}
+
 void print_report(const Report& report)
 {
     print_inputs(report);
@@ -258,6 +264,7 @@ void print_report(const Report& report)
     print_operators(report);
     print_parts(report);
     print_compiled_parts(report);
+    print_hints(report);
     print_nodes(report);
     print_kernels(report);
 }
@@ -278,6 +285,7 @@ void print_model(const Report& report, const std::string& missing)
     print_metadata(report);
     print_operators(report);
     print_compiled_parts(report);
+    print_hints(report);
     std::vector<std::vector<std::string>> rows = {{"operator", "node"}};
     for (const PlacedNode& node : report.nodes)
         rows.push_back({node.op, node.name});

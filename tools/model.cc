@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "hints.h"
 #include "input_file.h"
 #include "named_value.h"
 #include "progress.h"
@@ -205,6 +206,7 @@ Model::Model(const std::string& path, const ModelOptions& options)
     for (int i = 0; i < tengine_graph_get_input_number(graph()); ++i)
         declared_.push_back(model_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
+    set_hints(graph(), options_.hints);
 }
 
 // Sets the shapes of states, and returns the other arguments of --shape.

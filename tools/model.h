@@ -26,6 +26,7 @@ struct ModelOptions
     std::vector<std::string> inputs;      // NAME=FILE
     std::vector<std::string> options;     // KEY=VALUE, of the context
     std::vector<std::string> affinities;  // NODES=DEVICES
+    std::vector<std::string> hints;       // KEY=VALUE
     std::vector<std::string> states;      // INPUT=OUTPUT
     int cluster = TENGINE_CLUSTER_ALL;
     size_t cores = 0;  // bit i: core i; 0: all of the cluster
@@ -51,6 +52,12 @@ void add_core_options(Command* command, ModelOptions* options);
 
 // --keep-state
 void add_state_option(Command* command, ModelOptions* options);
+
+// --affinity
+void add_affinity_option(Command* command, ModelOptions* options);
+
+// --hint
+void add_hint_option(Command* command, ModelOptions* options);
 
 // --shape
 void add_shape_option(Command* command, ModelOptions* options);

@@ -74,6 +74,13 @@ void add_context_options(Command* command, ModelOptions* options)
         .repeatable()
         .checked_by([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
     add_state_option(command, options);
+    add_affinity_option(command, options);
+}
+
+}  // namespace
+
+void add_affinity_option(Command* command, ModelOptions* options)
+{
     command
         ->add_option(
             "--affinity", &options->affinities,
@@ -85,7 +92,17 @@ void add_context_options(Command* command, ModelOptions* options)
         .checked_by([](const std::string& text) { return judge_pair(text, "NODES=DEVICES"); });
 }
 
-}  // namespace
+void add_hint_option(Command* command, ModelOptions* options)
+{
+    command
+        ->add_option("--hint", &options->hints,
+                     "Option that the written model sets for its placement, where the program that "
+                     "runs it does not: split.prune, split.min_nodes, split.min_macs or "
+                     "precision.keep_float; may be repeated")
+        .value_name("KEY=VALUE")
+        .repeatable()
+        .checked_by([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
+}
 
 std::string judge_pair(const std::string& text, const char* form)
 {

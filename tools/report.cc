@@ -409,6 +409,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     report.trace = read_trace(graph);
     add_devices(devices, &report);
     report.compiled = read_compiled_parts(graph);
+    report.hints = read_hints(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -423,6 +424,7 @@ Report describe_model(const std::string& model, graph_t graph)
     add_operators(graph, &report);
     add_model_nodes(graph, &report);
     report.compiled = read_compiled_parts(graph);
+    report.hints = read_hints(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -448,6 +450,7 @@ Json to_json(const Report& report)
             {"devices", report.devices},
             {"parts", parts_json(report.parts)},
             {"compiled_parts", to_json(report.compiled)},
+            {"hints", to_json(report.hints)},
             {"nodes", nodes_json(report.nodes)},
             {"tensors", tensors_json(report)},
             {"plan", to_json(report.plan)},

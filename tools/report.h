@@ -12,6 +12,7 @@
 
 #include "compiled_parts.h"
 #include "counters.h"
+#include "hints.h"
 #include "json_file.h"
 #include "memory.h"
 #include "memory_plan.h"
@@ -97,6 +98,7 @@ struct Report
     int64_t constant_bytes = 0;
     int64_t arena_bytes = 0;
     std::vector<CompiledPart> compiled;  // that the model has with it
+    std::vector<Hint> hints;             // the model's
     GraphMemory memory;
     int threads = 0;  // that the CPU runs the graph with
     std::string scheduler;

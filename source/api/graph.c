@@ -194,6 +194,10 @@ static api_graph_t* enter_copy(struct graph* copy, const api_graph_t* parent, ta
 graph_t give_graph(struct graph* graph, const api_graph_t* parent)
 {
     const struct serializer* format = parent->graph->core->serializer;
+    if (copy_ir_affinities(parent->graph, graph) < 0) {
+        destroy_ir_graph(graph);
+        return NULL;
+    }
     return enter_copy(graph, parent, format ? format->inherit : NULL) ? graph : NULL;
 }
 
@@ -221,6 +225,7 @@ static int apply_states(struct graph* graph)
 static graph_t give_loaded(api_graph_t* graph, int status)
 {
     if (!IS_MINIMAL && graph && status == TENGINE_OK) status = apply_states(graph->graph);
+    if (!IS_MINIMAL && graph && status == TENGINE_OK) status = take_ir_affinity_hints(graph->graph);
     if (graph && status == TENGINE_OK) return graph->graph;
     if (graph) release_graph(graph);
     return api_pointer(NULL);

@@ -6,8 +6,10 @@
 #include "api/model_file.h"
 #include "base/minimal.h"
 #include "graph/core.h"
+#include "graph/metadata.h"
 #include "graph/model_part.h"
 #include "module/module.h"
+#include "operator/affinity.h"
 #include "optimizer/optimizer.h"
 #include "serializer/serializer.h"
 #include "tengine/log.h"
@@ -64,6 +66,21 @@ static int save(struct graph* graph, struct serializer* serializer, const char* 
                       : serializer->save_model(serializer, graph, file_name);
 }
 
+// The file also has the program's affinities, which the graph has not.
+static int save_with_hints(struct graph* graph, struct serializer* serializer,
+                           const char* file_name)
+{
+    struct ir_metadata* own = graph->core->metadata;
+    struct ir_metadata* written;
+    if (IS_MINIMAL) return save(graph, serializer, file_name);
+    TENGINE_RETURN_IF_ERROR(list_ir_written_metadata(graph, &written));
+    graph->core->metadata = written;
+    const int status = save(graph, serializer, file_name);
+    graph->core->metadata = own;
+    release_ir_metadata(written);
+    return status;
+}
+
 static int find_writer(const char* format, struct serializer** out_serializer)
 {
     *out_serializer = find_serializer_via_name(format);
@@ -82,5 +99,5 @@ int save_graph(graph_t graph, const char* model_format, const char* file_name, .
         check_name(file_name, __func__, "file_name") < 0 || check_idle(target, __func__) < 0 ||
         find_writer(model_format, &serializer) < 0 || check_model_files(target->graph) < 0)
         return api_failure();
-    return api_result(save(target->graph, serializer, file_name));
+    return api_result(save_with_hints(target->graph, serializer, file_name));
 }

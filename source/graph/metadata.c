@@ -156,6 +156,14 @@ const char* find_ir_property(const struct ir_metadata* metadata, const char* key
     return "";
 }
 
+const char* match_ir_property(const ir_metadata_entry_t* entry, const char* prefix)
+{
+    const size_t length = strlen(prefix);
+    const bool matches =
+        entry->kind == IR_METADATA_PROPERTY && strncmp(entry->key, prefix, length) == 0;
+    return matches ? entry->key + length : NULL;
+}
+
 const char* find_ir_node_doc_string(const struct ir_metadata* metadata, const char* node_name)
 {
     if (!metadata) return "";

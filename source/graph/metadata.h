@@ -67,6 +67,9 @@ const ir_metadata_entry_t* get_any_ir_metadata(const struct ir_metadata* metadat
 // The text of the first property with this key, "" without one.
 const char* find_ir_property(const struct ir_metadata* metadata, const char* key);
 
+// The rest of a property's key behind the prefix; NULL for other keys and entries.
+const char* match_ir_property(const ir_metadata_entry_t* entry, const char* prefix);
+
 // The documentation of the node with this name, "" without one.
 const char* find_ir_node_doc_string(const struct ir_metadata* metadata, const char* node_name);
 

@@ -192,6 +192,12 @@ static const ir_option_t option_table[] = {
      .help = "1: inputs and outputs of a quantised ONNX model are of integers in the tmfile that "
              "save_graph writes, as programs for Tengine Lite expect"},
 #endif
+#ifndef TENGINE_MINIMAL  // which reads no properties of a model
+    {.key = "model.hints",
+     .initial = "1",
+     .choices = "0 1",
+     .help = "0: affinities and options that the model sets for its own placement are ignored"},
+#endif
     {.key = "model.refuse_hard_links",
      .initial = "0",
      .choices = "0 1",
@@ -221,7 +227,7 @@ int fail_ir_option(const ir_context_t* context, const char* key)
     text_t known = {0};
     for (int i = 0; i < get_ir_option_count(); ++i)
         append_text(&known, "%s%s", i > 0 ? ", " : "", option_table[i].key);
-    for (int i = 0; i < get_vector_num(context->devices); ++i) {
+    for (int i = 0; context && i < get_vector_num(context->devices); ++i) {
         const ir_context_device_t* entry = get_vector_data(context->devices, i);
         append_text(&known, ", %s.<key>", entry->device->name);
     }
@@ -311,6 +317,12 @@ static int check_value(const ir_option_t* option, const char* value)
                              value, option->choices);
 }
 
+int check_ir_option(const char* key, const char* value)
+{
+    const ir_option_t* option = find_ir_option(key);
+    return option ? check_value(option, value) : fail_ir_option(NULL, key);
+}
+
 int set_ir_context_option(ir_context_t* context, const char* key, const char* value)
 {
     if (!key) return tengine_error_set(TENGINE_EINVAL, "the option's key is NULL");
@@ -329,11 +341,15 @@ const char* get_ir_context_option(const ir_context_t* context, const char* key)
     return value ? value : option->initial;
 }
 
-double get_ir_context_number(const ir_context_t* context, const char* key)
+double parse_ir_number(const char* value)
 {
-    const char* value = get_ir_context_option(context, key);
     double number;
     return value && read_number(value, &number) ? number : 0;
+}
+
+double get_ir_context_number(const ir_context_t* context, const char* key)
+{
+    return parse_ir_number(get_ir_context_option(context, key));
 }
 
 ir_context_device_t* find_ir_option_device(const ir_context_t* context, const char* key,

@@ -28,6 +28,8 @@ const ir_option_t* find_ir_option(const char* key);
 // choices; ERANGE: outside lowest..highest. Key and value are copied; a failure leaves the option
 // as it was.
 int set_ir_context_option(ir_context_t* context, const char* key, const char* value);
+// Whether an option may have the value; fails as set_ir_context_option() does.
+TENGINE_MUST_USE int check_ir_option(const char* key, const char* value);
 // ENOENT for an unknown key, with a list of the known ones.
 int fail_ir_option(const ir_context_t* context, const char* key);
 // The value set or the default; NULL only for a key that is not in the table. `context`
@@ -35,6 +37,8 @@ int fail_ir_option(const ir_context_t* context, const char* key);
 const char* get_ir_context_option(const ir_context_t* context, const char* key);
 // The same for an option that is a number or whose choices are numbers.
 double get_ir_context_number(const ir_context_t* context, const char* key);
+// The number that a checked value is; 0 for other strings and NULL.
+double parse_ir_number(const char* value);
 
 // The entry of the device that "<device>.<key>" is for, and in *out_key the rest after the device's
 // name: the first dot that follows the name of a device separates them. NULL when there is none.

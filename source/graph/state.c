@@ -50,15 +50,6 @@ bool find_ir_state(const struct graph* source, const struct tensor* tensor)
 
 // ---- properties ----
 
-// The rest of a property's key behind the prefix; NULL for other keys and entries.
-static const char* match_key(const ir_metadata_entry_t* entry, const char* prefix)
-{
-    const size_t length = strlen(prefix);
-    const bool matches =
-        entry->kind == IR_METADATA_PROPERTY && strncmp(entry->key, prefix, length) == 0;
-    return matches ? entry->key + length : NULL;
-}
-
 // A key is the prefix and a name, and a text may be digits of any number of bytes.
 static int add_property(struct graph* source, const char* prefix, const char* name,
                         const char* text)
@@ -184,7 +175,7 @@ int apply_ir_states(struct graph* source)
 {
     const ir_metadata_entry_t* entry;
     for (int i = 0; (entry = get_any_ir_metadata(find_ir_metadata(source), i)) != NULL; ++i) {
-        const char* input = match_key(entry, STATE_KEY);
+        const char* input = match_ir_property(entry, STATE_KEY);
         if (input && !is_state_name(source, input))
             TENGINE_RETURN_IF_ERROR(add_state(source, input, entry->text));
     }
@@ -204,7 +195,7 @@ static const char* find_first_value(const struct graph* source, const struct ten
 {
     const ir_metadata_entry_t* entry;
     for (int i = 0; (entry = get_any_ir_metadata(find_ir_metadata(source), i)) != NULL; ++i) {
-        const char* name = match_key(entry, FIRST_KEY);
+        const char* name = match_ir_property(entry, FIRST_KEY);
         if (name && strcmp(name, input->name) == 0) return entry->text;
     }
     return NULL;

@@ -3,11 +3,21 @@
 #include "operator/affinity.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/hint.h"
+#include "graph/metadata.h"
+#include "tengine/device.h"
+#include "tengine/log.h"
 #include "tengine/vector.h"
+
+// Rules are compared with the nodes several times in a preparation.
+#define MOST_HINTS 4096
+#define MOST_HINT_WORK ((int64_t)1 << 28)
 
 static const char operator_prefix[] = "op:";
 
@@ -206,10 +216,10 @@ static void release_rule(void* data)
     free_memory(rule->devices);
 }
 
-static int append_rule(struct vector** rules, const char* nodes, const char* devices)
+static int append_rule(struct vector** rules, const char* nodes, const char* devices, bool is_hint)
 {
     if (!*rules) *rules = create_vector(sizeof(ir_affinity_t), release_rule);
-    ir_affinity_t rule = {duplicate_string(nodes), duplicate_string(devices)};
+    ir_affinity_t rule = {duplicate_string(nodes), duplicate_string(devices), is_hint};
     if (*rules && rule.nodes && rule.devices && push_vector_data(*rules, &rule) == 0)
         return TENGINE_OK;
     release_rule(&rule);
@@ -223,11 +233,12 @@ static void remove_overruled(struct vector* rules)
     for (int i = get_vector_num(rules) - 2; i >= 0; --i) {
         const ir_affinity_t* rule = get_vector_data(rules, i);
         const ir_affinity_t* newest = get_vector_data(rules, get_vector_num(rules) - 1);
-        if (strcmp(rule->nodes, newest->nodes) == 0) remove_vector_via_index(rules, i);
+        if (rule->is_hint == newest->is_hint && strcmp(rule->nodes, newest->nodes) == 0)
+            remove_vector_via_index(rules, i);
     }
 }
 
-int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices)
+static int check_rule(const char* nodes, const char* devices)
 {
     if (!nodes || nodes[0] == '\0')
         return tengine_error_set(
@@ -235,31 +246,208 @@ int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* de
             "affinity: the nodes are %s: expected a name, a pattern with * and ?, or op:<operator>",
             nodes ? "empty" : "NULL");
     if (!devices) return tengine_error_set(TENGINE_EINVAL, "affinity: the devices are NULL");
-    TENGINE_RETURN_IF_ERROR(check_devices(devices));
+    return check_devices(devices);
+}
+
+static int add_rule(struct graph* graph, const char* nodes, const char* devices, bool is_hint)
+{
+    TENGINE_RETURN_IF_ERROR(append_rule(&graph->core->affinity, nodes, devices, is_hint));
+    remove_overruled(graph->core->affinity);
+    return TENGINE_OK;
+}
+
+int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices)
+{
+    TENGINE_RETURN_IF_ERROR(check_rule(nodes, devices));
     if (!fits_any_node(nodes, graph))
         return tengine_error_set(TENGINE_ENOENT,
                                  "affinity: none of the %d nodes of '%.100s' matches '%.200s': "
                                  "expected a name, a pattern with * and ?, or op:<operator>",
                                  count_ir_computing_nodes(graph), graph->name, nodes);
-    TENGINE_RETURN_IF_ERROR(append_rule(&graph->core->affinity, nodes, devices));
-    remove_overruled(graph->core->affinity);
+    return add_rule(graph, nodes, devices, false);
+}
+
+int add_ir_affinity_hint(struct graph* graph, const char* nodes, const char* devices)
+{
+    TENGINE_RETURN_IF_ERROR(check_rule(nodes, devices));
+    return add_rule(graph, nodes, devices, true);
+}
+
+int copy_ir_affinities(const struct graph* source, struct graph* copy)
+{
+    for (int i = 0; i < get_vector_num(source->core->affinity); ++i) {
+        const ir_affinity_t* rule = get_vector_data(source->core->affinity, i);
+        TENGINE_RETURN_IF_ERROR(
+            append_rule(&copy->core->affinity, rule->nodes, rule->devices, rule->is_hint));
+    }
     return TENGINE_OK;
+}
+
+// ---- rules of the model ----
+
+// Characters to compare a pattern with all nodes; others stop at the first difference.
+static int64_t count_work(const struct graph* graph, const char* nodes)
+{
+    int64_t names = 0;
+    if (!strchr(nodes, '*')) return graph->node_num;
+    for (int i = 0; i < graph->node_num; ++i)
+        names += (int64_t)strlen(graph->node_list[i]->name) + 16;
+    return names * (int64_t)strlen(nodes);
+}
+
+int take_ir_affinity_hints(struct graph* graph)
+{
+    int64_t work = 0;
+    const ir_metadata_entry_t* entry;
+    for (int i = 0; (entry = get_any_ir_metadata(graph->core->metadata, i)) != NULL; ++i) {
+        const char* nodes = match_ir_property(entry, IR_AFFINITY_HINT);
+        if (!nodes) continue;
+        work += count_work(graph, nodes);
+        if (work > MOST_HINT_WORK || get_vector_num(graph->core->affinity) >= MOST_HINTS) {
+            TLOG_WARNING("graph '%s': the model's affinities from that of '%.100s' on are ignored: "
+                         "they are implausibly many and long for %d nodes",
+                         graph->name, nodes, graph->node_num);
+            break;
+        }
+        const int status = add_ir_affinity_hint(graph, nodes, entry->text);
+        if (status == TENGINE_ENOMEM) return status;
+        if (status < 0) TLOG_WARNING("the model's affinity is ignored: %s", tengine_error_message());
+    }
+    tengine_error_clear();
+    return TENGINE_OK;
+}
+
+static bool has_device(const struct graph* graph, const char* name, size_t length)
+{
+    const ir_context_t* context = graph->attribute->context;
+    const char* const own[] = {find_default_device()->name,
+                               graph->device ? graph->device->name : ""};
+    for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
+        if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0) return true;
+    for (int i = 0; context && i < get_vector_num(context->devices); ++i) {
+        const ir_context_device_t* entry = get_vector_data(context->devices, i);
+        const char* device = entry->device->name;
+        if (strlen(device) == length && memcmp(device, name, length) == 0) return true;
+    }
+    return false;
+}
+
+bool has_ir_affinity_device(const struct graph* graph, const ir_affinity_t* rule)
+{
+    const char* cursor = rule->devices;
+    const char* name;
+    size_t length;
+    if (excludes(rule->devices)) return true;
+    while (next_ir_affinity_device(&cursor, &name, &length))
+        if (has_device(graph, name, length)) return true;
+    return false;
+}
+
+static bool is_in_force(const struct graph* graph, const ir_affinity_t* rule)
+{
+    return !rule->is_hint || (takes_ir_hints(graph) && has_ir_affinity_device(graph, rule));
+}
+
+// ---- written rules ----
+
+static const char key_prefix[] = IR_AFFINITY_HINT;
+
+static int write_rule(struct ir_metadata* metadata, const ir_affinity_t* rule)
+{
+    const size_t bytes = sizeof key_prefix + strlen(rule->nodes);
+    char* key = alloc_memory(bytes);
+    if (!key) return tengine_error_set(TENGINE_ENOMEM, "out of memory for an affinity");
+    snprintf(key, bytes, "%s%s", key_prefix, rule->nodes);
+    const ir_metadata_entry_t entry = {IR_METADATA_PROPERTY, 0, key, rule->devices};
+    const int status = add_ir_metadata(metadata, &entry);
+    free_memory(key);
+    return status;
+}
+
+// A later rule for the same nodes replaces this one.
+static bool is_replaced(const struct vector* rules, int index)
+{
+    const ir_affinity_t* rule = get_vector_data(rules, index);
+    for (int i = index + 1; i < get_vector_num(rules); ++i)
+        if (strcmp(((const ir_affinity_t*)get_vector_data(rules, i))->nodes, rule->nodes) == 0)
+            return true;
+    return false;
+}
+
+// Whether a later property has the same key, the value of which counts.
+static bool is_repeated(const struct ir_metadata* metadata, int index)
+{
+    const ir_metadata_entry_t* entry = get_any_ir_metadata(metadata, index);
+    const ir_metadata_entry_t* later;
+    const char* option = match_ir_property(entry, IR_OPTION_HINT);
+    if (!option || !is_ir_hint_option(option)) return false;
+    for (int i = index + 1; (later = get_any_ir_metadata(metadata, i)) != NULL; ++i)
+        if (later->kind == IR_METADATA_PROPERTY && strcmp(later->key, entry->key) == 0) return true;
+    return false;
+}
+
+static int write_metadata(const struct graph* graph, struct ir_metadata* made)
+{
+    const struct ir_metadata* held = graph->core->metadata;
+    const struct vector* rules = graph->core->affinity;
+    const ir_metadata_entry_t* entry;
+    for (int i = 0; (entry = get_any_ir_metadata(held, i)) != NULL; ++i)
+        if (!match_ir_property(entry, IR_AFFINITY_HINT) && !is_repeated(held, i))
+            TENGINE_RETURN_IF_ERROR(add_ir_metadata(made, entry));
+    for (int i = 0; i < get_vector_num(rules); ++i)
+        if (!is_replaced(rules, i))
+            TENGINE_RETURN_IF_ERROR(write_rule(made, get_vector_data(rules, i)));
+    order_ir_metadata(made);
+    return TENGINE_OK;
+}
+
+int list_ir_written_metadata(struct graph* graph, struct ir_metadata** out_made)
+{
+    *out_made = NULL;
+    if (!graph->core->metadata && get_vector_num(graph->core->affinity) == 0) return TENGINE_OK;
+    struct ir_metadata* made = create_ir_metadata();
+    if (!made) return tengine_error_set(TENGINE_ENOMEM, "out of memory for the model's metadata");
+    const int status = write_metadata(graph, made);
+    if (status == TENGINE_OK)
+        *out_made = made;
+    else
+        release_ir_metadata(made);
+    return status;
+}
+
+// ---- looking up ----
+
+const ir_affinity_t* find_ir_node_rule(const struct graph* graph, const struct node* node,
+                                       const struct node* source)
+{
+    for (int i = get_vector_num(graph->core->affinity) - 1; i >= 0; --i) {
+        const ir_affinity_t* rule = get_vector_data(graph->core->affinity, i);
+        const bool fits =
+            fits_ir_node(rule->nodes, node) || (source && fits_ir_node(rule->nodes, source));
+        if (fits && is_in_force(graph, rule)) return rule;
+    }
+    return NULL;
+}
+
+const ir_affinity_t* find_ir_execution_rule(const struct node* node)
+{
+    const struct graph* source = node->graph->core->source;
+    if (!source) return NULL;
+    return find_ir_node_rule(source, node, get_ir_graph_node(source, node->core->source_index));
+}
+
+static const char* devices_of(const ir_affinity_t* rule)
+{
+    return rule ? rule->devices : NULL;
 }
 
 const char* find_ir_node_affinity(const struct graph* graph, const struct node* node,
                                   const struct node* source)
 {
-    for (int i = get_vector_num(graph->core->affinity) - 1; i >= 0; --i) {
-        const ir_affinity_t* rule = get_vector_data(graph->core->affinity, i);
-        if (fits_ir_node(rule->nodes, node) || (source && fits_ir_node(rule->nodes, source)))
-            return rule->devices;
-    }
-    return NULL;
+    return devices_of(find_ir_node_rule(graph, node, source));
 }
 
 const char* find_ir_execution_affinity(const struct node* node)
 {
-    const struct graph* source = node->graph->core->source;
-    if (!source) return NULL;
-    return find_ir_node_affinity(source, node, get_ir_graph_node(source, node->core->source_index));
+    return devices_of(find_ir_execution_rule(node));
 }

@@ -9,6 +9,7 @@
 #include "tengine/image.h"
 #include "tengine/inspect.h"
 #include "tengine/metadata.h"
+#include "tengine/placement.h"
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
@@ -97,6 +98,9 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_state),
     SYMBOL(tengine_graph_get_state_number),
     SYMBOL(tengine_graph_keep_state),
+    SYMBOL(tengine_graph_get_hint_number),
+    SYMBOL(tengine_graph_get_hint),
+    SYMBOL(tengine_graph_set_hint),
     SYMBOL(tengine_graph_reset_states),
     SYMBOL(tengine_sequence_get_number),
     SYMBOL(tengine_sequence_is_absent),

@@ -8,6 +8,7 @@
 #include "tengine/image.h"
 #include "tengine/inspect.h"
 #include "tengine/metadata.h"
+#include "tengine/placement.h"
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
@@ -31,6 +32,7 @@ float reals[8];
 const char* names[] = {"x"};
 custom_kernel_ops kernel_ops;
 tengine_graph_stats stats;
+tengine_hint hint;
 tengine_execution_node execution_node;
 tengine_node_kernel kernel;
 tengine_execution_tensor execution_tensor;
@@ -93,6 +95,9 @@ static std::vector<FailingCall> build_and_run_calls()
         CALL(tengine_graph_get_state(h, 0), nullptr),
         CALL(tengine_graph_reset_states(h), -1),
         CALL(tengine_graph_keep_state(h, "x", "y"), -1),
+        CALL(tengine_graph_get_hint_number(h), -1),
+        CALL(tengine_graph_get_hint(h, 0, &hint, sizeof hint), -1),
+        CALL(tengine_graph_set_hint(h, "split.prune", "0"), -1),
         CALL(tengine_graph_get_output(h, 0), nullptr),
         CALL(set_graph_attr(h, "a", numbers, 4), -1),
         CALL(get_graph_attr(h, "a", numbers, 4), -1),

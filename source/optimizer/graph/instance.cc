@@ -111,16 +111,6 @@ int copy_node(const node& from, graph& target)
 
 // ---- graphs ----
 
-int copy_affinity(const graph& source, graph& target)
-{
-    for (int i = 0; i < get_vector_num(source.core->affinity); ++i) {
-        const auto* rule =
-            static_cast<const ir_affinity_t*>(get_vector_data(source.core->affinity, i));
-        TENGINE_RETURN_IF_ERROR(add_ir_graph_affinity(&target, rule->nodes, rule->devices));
-    }
-    return TENGINE_OK;
-}
-
 int copy_boundary(const graph& source, graph& target)
 {
     if (source.input_num > 0)
@@ -146,7 +136,7 @@ int copy_contents(const graph& source, graph& target)
     for (int i = 0; i < source.node_num; ++i)
         TENGINE_RETURN_IF_ERROR(copy_node(*source.node_list[i], target));
     TENGINE_RETURN_IF_ERROR(copy_boundary(source, target));
-    TENGINE_RETURN_IF_ERROR(copy_affinity(source, target));
+    TENGINE_RETURN_IF_ERROR(copy_ir_affinities(&source, &target));
     return copy_ir_model_parts(&source, &target);
 }
 

@@ -328,9 +328,8 @@ int Candidates::check_affinities(const graph& graph) const
     const vector_t* affinities = graph.core->source ? graph.core->source->core->affinity : nullptr;
     for (int i = 0; affinities && i < get_vector_num(affinities); ++i) {
         const auto* affinity = static_cast<ir_affinity_t*>(get_vector_data(affinities, i));
-        const bool excludes = *affinity->devices == '!';
         const bool fits =
-            excludes ||
+            affinity->is_hint || *affinity->devices == '!' ||
             std::any_of(candidates_.begin(), candidates_.end(), [&](const Candidate& candidate) {
                 return allows_ir_affinity(affinity->devices, candidate.device->name);
             });
@@ -365,10 +364,11 @@ ir_verdict_t Candidates::ask(const Candidate& candidate, const node& node) const
     struct device* device = candidate.device;
     const bool is_default = device == find_default_device();
     const char* op = get_ir_node_op(&node);
-    const char* affinity = find_ir_execution_affinity(&node);
-    if (!is_default && affinity && !allows_ir_affinity(affinity, device->name)) {
-        refuse_ir_node(&verdict, IR_REASON_AFFINITY, "", affinity, "excluded by affinity '%s'",
-                       affinity);
+    const ir_affinity_t* affinity = find_ir_execution_rule(&node);
+    if (!is_default && affinity && !allows_ir_affinity(affinity->devices, device->name)) {
+        refuse_ir_node(&verdict, IR_REASON_AFFINITY, "", affinity->devices,
+                       "excluded by %saffinity '%s'", affinity->is_hint ? "the model's " : "",
+                       affinity->devices);
         return verdict;
     }
     if (candidate.failure.verdict != IR_VERDICT_YES) return candidate.failure;

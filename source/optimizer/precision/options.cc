@@ -9,6 +9,7 @@
 #include "base/maps.hpp"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/hint.h"
 #include "graph/metadata.h"
 #include "graph/option.h"
 #include "graph/preparation.h"
@@ -267,7 +268,7 @@ int apply_precision_options(graph& graph)
 {
     if (graph.run_options->precision == TENGINE_MODE_FP32) return TENGINE_OK;
     const ir_context_t* context = graph.attribute->context;
-    keep_listed(graph, get_ir_context_option(context, "precision.keep_float"));
+    keep_listed(graph, get_ir_graph_option(&graph, "precision.keep_float"));
     if (!is_integer_run(graph)) return TENGINE_OK;
     const char* path = get_ir_context_option(context, "precision.table");
     if (*path) TENGINE_RETURN_IF_ERROR(apply_table(graph, path));

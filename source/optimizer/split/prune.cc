@@ -10,7 +10,7 @@
 #include "base/sort.hpp"
 #include "graph/context.h"
 #include "graph/core.h"
-#include "graph/option.h"
+#include "graph/hint.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
@@ -128,7 +128,7 @@ ir_verdict_t explain(const Loser& loser)
 
 int prune_parts(graph& graph, const Candidates& candidates)
 {
-    if (get_ir_context_number(graph.attribute->context, "split.prune") == 0) return TENGINE_OK;
+    if (get_ir_graph_number(&graph, "split.prune") == 0) return TENGINE_OK;
     Predictions predictions(graph);
     for (;;) {
         const Vector<Loser> losers = find_losers(graph, candidates, predictions);

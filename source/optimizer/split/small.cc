@@ -10,7 +10,7 @@
 
 #include "base/containers.hpp"
 #include "base/sort.h"
-#include "graph/option.h"
+#include "graph/hint.h"
 #include "optimizer/split/split.h"
 
 namespace tengine {
@@ -19,10 +19,8 @@ namespace {
 struct Limits
 {
     explicit Limits(const graph& graph)
-        : nodes(static_cast<int64_t>(
-              get_ir_context_number(graph.attribute->context, "split.min_nodes"))),
-          macs(static_cast<int64_t>(
-              get_ir_context_number(graph.attribute->context, "split.min_macs")))
+        : nodes(static_cast<int64_t>(get_ir_graph_number(&graph, "split.min_nodes"))),
+          macs(static_cast<int64_t>(get_ir_graph_number(&graph, "split.min_macs")))
     {
     }
     const int64_t nodes;

@@ -83,6 +83,25 @@ int add_signature_names(const Reading& reading)
     return TENGINE_OK;
 }
 
+// Metadata with the names of hints are the model's properties.
+int add_hints(const Reading& reading)
+{
+    for (uint32_t i = 0; i < count(reading.model->metadata()); ++i) {
+        const file::Metadata* entry = reading.model->metadata()->Get(i);
+        if (!is_hint(text_of(entry->name())) || entry->buffer() >= count(reading.model->buffers()))
+            continue;
+        const auto* bytes = reading.model->buffers()->Get(entry->buffer())->data();
+        const String name(text_of(entry->name()));
+        const String text(bytes ? reinterpret_cast<const char*>(bytes->data()) : "", count(bytes));
+        TENGINE_RETURN_IF_ERROR(
+            reading.budget.charge(sizeof(ir_metadata_entry_t) + name.size() + text.size()));
+        TENGINE_RETURN_IF_ERROR(own_ir_metadata(reading.graph));
+        const ir_metadata_entry_t property = {IR_METADATA_PROPERTY, 0, name.c_str(), text.c_str()};
+        TENGINE_RETURN_IF_ERROR(add_ir_metadata(reading.graph->core->metadata, &property));
+    }
+    return TENGINE_OK;
+}
+
 // Integers of the file are rounded as LiteRT does, in files of other formats, too.
 int add_rounding(const Reading& reading)
 {
@@ -242,6 +261,7 @@ int read_model(struct graph* graph, FileImage* image)
     TENGINE_RETURN_IF_ERROR(check_tables(reading));
     TENGINE_RETURN_IF_ERROR(choose_subgraph(reading));
     TENGINE_RETURN_IF_ERROR(add_signature_names(reading));
+    TENGINE_RETURN_IF_ERROR(add_hints(reading));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));
     TENGINE_RETURN_IF_ERROR(add_rounding(reading));
     TENGINE_RETURN_IF_ERROR(add_inputs(reading));

@@ -14,6 +14,7 @@
 #include "base/load_budget.hpp"
 #include "base/maps.hpp"
 #include "base/print_text.hpp"
+#include "graph/hint.h"
 #include "schema_generated.h"
 #include "tengine/ir.h"
 
@@ -127,6 +128,15 @@ template <class Vector>
 uint32_t count(const Vector* vector)
 {
     return vector ? vector->size() : 0;
+}
+
+// Whether a property, or metadata, with this name is a hint (graph/hint.h).
+inline bool is_hint(std::string_view name)
+{
+    const auto begins = [&](std::string_view prefix) {
+        return name.substr(0, prefix.size()) == prefix;
+    };
+    return begins(IR_AFFINITY_HINT) || begins(IR_OPTION_HINT);
 }
 
 inline std::string_view text_of(const flatbuffers::String* text)

@@ -36,7 +36,7 @@ int add_affinities(const Reading& reading, const Vector<struct node*>& nodes, co
         const struct node* node = nodes[part.nodes[i]];
         if (node->input_num == 0) continue;  // inputs and constants run nowhere
         TENGINE_RETURN_IF_ERROR(
-            add_ir_graph_affinity(reading.graph, node->name, part.device.c_str()));
+            add_ir_affinity_hint(reading.graph, node->name, part.device.c_str()));
     }
     return TENGINE_OK;
 }
