@@ -177,6 +177,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                            {"bytes", "count"},
                            {"fingerprint", "string"},
                            {"hash", "string"}};
+    const json hint = {{"nodes", "string"},      {"option", "string"}, {"value", "string"},
+                       {"node_number", "count"}, {"used", "boolean"},  {"reason", "string"}};
     json report = {{"version", "count"},
                    {"model", "string"},
                    {"metadata", metadata_shape()},
@@ -185,6 +187,7 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                    {"outputs", json::array({output})},
                    {"operators", "object"},
                    {"compiled_parts", json::array({compiled})},
+                   {"hints", json::array({hint})},
                    {"macs", "count"},
                    {"parameters", "count"},
                    {"memory", memory_shape()},
