@@ -48,6 +48,38 @@ void add_signals(std::vector<Case>* cases)
         {TENGINE_DT_INT64}, {TENGINE_DT_FP32});
 }
 
+// The integers of tflite-micro's front end for audio.
+void add_front_end(std::vector<Case>* cases)
+{
+    const auto listed = [](int data_type, std::vector<double> values) {
+        Operand made = fed_values({static_cast<int>(values.size())}, std::move(values), data_type);
+        made.is_constant = true;
+        return made;
+    };
+    for (const int length : {64, 60})
+        for (const bool inverse : {false, true})
+            add(cases, inverse ? "tengine.SignalIrfft" : "tengine.SignalRfft",
+                {fed({2, inverse ? length + 2 : length})}, {TENGINE_DT_INT16, TENGINE_DT_INT32})
+                .ints = {{"fft_length", length}};
+    add(cases, "tengine.SignalFftAutoScale", {fed({480})}, {TENGINE_DT_INT16},
+        {kCaseType, TENGINE_DT_INT32});
+    add(cases, "tengine.SignalFilterBank",
+        {fed({6}), listed(TENGINE_DT_INT16, {2, -3, 4, 5}),
+         listed(TENGINE_DT_INT16, {10, 20, 30, 40}), listed(TENGINE_DT_INT16, {1, 2, 4}),
+         listed(TENGINE_DT_INT16, {0, 1, 3}), listed(TENGINE_DT_INT16, {1, 2, 1})},
+        {TENGINE_DT_UINT32}, {TENGINE_DT_UINT64})
+        .ints = {{"num_channels", 2}};
+    add(cases, "tengine.SignalFilterBankLog", {fed({40})}, {TENGINE_DT_UINT32}, {TENGINE_DT_INT16})
+        .ints = {{"output_scale", 1600}, {"input_correction_bits", 3}};
+    add(cases, "tengine.SignalFilterBankSquareRoot",
+        {fed({40}), fed_values({}, {1}, TENGINE_DT_INT32)}, {TENGINE_DT_UINT64},
+        {TENGINE_DT_UINT32});
+    add(cases, "tengine.SignalPCAN",
+        {fed({40}), fed({40}), listed(TENGINE_DT_INT16, std::vector<double>(125, 3))},
+        {TENGINE_DT_UINT32})
+        .ints = {{"snr_shift", 6}};
+}
+
 void add_rotations(std::vector<Case>* cases)
 {
     for (const int interleaved : {0, 1})
@@ -158,6 +190,7 @@ void add_random(std::vector<Case>* cases)
 void add_other_cases(std::vector<Case>* cases)
 {
     add_signals(cases);
+    add_front_end(cases);
     add_rotations(cases);
     add_rotated_heads(cases);
     add_attention(cases);

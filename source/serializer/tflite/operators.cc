@@ -290,6 +290,7 @@ int OperatorReader::connect(struct node* node, const file::Operator& record)
     for (uint32_t i = outputs; i-- > 0;)
         TENGINE_RETURN_IF_ERROR(connect_output(node, i, record.outputs()->Get(i)));
     TENGINE_RETURN_IF_ERROR(add_next_values(reading_, node, record));
+    TENGINE_RETURN_IF_ERROR(add_hidden_states(reading_, node, record));
     return check_node_counts(node);
 }
 

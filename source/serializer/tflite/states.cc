@@ -7,7 +7,9 @@
 #include "graph/graph.h"
 #include "graph/name_index.h"
 #include "graph/state.h"
+#include "operator/infer.h"
 #include "operator/registry.h"
+#include "operator/tflite/front_end.h"
 #include "serializer/tflite/control.h"
 #include "serializer/tflite/numbers.h"
 
@@ -350,6 +352,32 @@ int add_next_values(Reading& reading, struct node* node, const file::Operator& r
         variable->now = next;
         const auto index = static_cast<size_t>(record.inputs()->Get(static_cast<uint32_t>(i)));
         reading.tensors[index] = next->index;
+    }
+    return TENGINE_OK;
+}
+
+int add_hidden_states(Reading& reading, struct node* node, const file::Operator& record)
+{
+    tfl_state_t states[TFL_MOST_STATES];
+    const int number = list_tfl_states(node, states);
+    if (number <= 0) return number;
+    const int outputs = node->op.method->min_output;
+    if (count(record.inputs()) != 1 || node->output_num != outputs)
+        return fail_node(node, TENGINE_EGRAPH, "it has %u inputs and %d outputs, expected 1 and %d",
+                         count(record.inputs()), node->output_num, outputs);
+    for (int i = 0; i < number; ++i) {
+        const String name = choose_name(reading.graph, String(node->name) + "/state");
+        TENGINE_RETURN_IF_ERROR(reading.budget.charge(sizeof(struct tensor) + name.size() + 1));
+        struct tensor* tensor = create_ir_tensor(reading.graph, name.c_str(), states[i].data_type);
+        if (!tensor) return last_error();
+        const Vector<int> dims(states[i].dims, states[i].dims + states[i].rank);
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(tensor, dims.data(), states[i].rank));
+        TENGINE_RETURN_IF_ERROR(add_variable(reading, tensor, nullptr, 0));
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 1 + i, tensor));
+        struct tensor* next = create_like(reading, *tensor, name + "/next");
+        if (!next) return last_error();
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, outputs + i, next));
+        reading.variables->back().now = next;
     }
     return TENGINE_OK;
 }

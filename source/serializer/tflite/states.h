@@ -30,6 +30,11 @@ bool writes_next_values(const struct node& node);
 TENGINE_MUST_USE int add_next_values(Reading& reading, struct node* node,
                                      const file::Operator& record);
 
+// The same for operators whose states files do not have (operator/tflite/front_end.h): adds inputs
+// and outputs for them.
+TENGINE_MUST_USE int add_hidden_states(Reading& reading, struct node* node,
+                                       const file::Operator& record);
+
 // At the end: declares the states, and adds their tensors to the lists of inputs and outputs.
 TENGINE_MUST_USE int declare_states(Reading& reading, Vector<int32_t>* inout_inputs,
                                     Vector<int32_t>* inout_outputs);

@@ -56,6 +56,13 @@ int SubgraphWriter::find_state(int32_t tensor) const
     return -1;
 }
 
+// Whether all values of the tensor are a state that the file does not have.
+bool SubgraphWriter::is_hidden(int32_t tensor) const
+{
+    const int state = tensor < 0 ? -1 : find_state(copied_[static_cast<size_t>(tensor)]);
+    return state >= 0 && kind_of(state) == StateKind::kHidden;
+}
+
 int32_t SubgraphWriter::root_of(const struct tensor* tensor) const
 {
     return tensor ? copied_[static_cast<size_t>(tensor->index)] : -1;
@@ -85,8 +92,9 @@ void SubgraphWriter::find_next_values(const struct node& node)
         if (root >= 0 && find_state(root) >= 0) --output;
     }
     if (output < node.op.method->min_output) return;
+    const StateKind kind = code == kCustomCode ? StateKind::kHidden : StateKind::kVariable;
     for (int i = 0; i < node.input_num && output < node.output_num; ++i)
-        if (take(i, output, StateKind::kVariable)) ++output;
+        if (take(i, output, kind)) ++output;
 }
 
 void SubgraphWriter::add_operator(int code, const Vector<int32_t>& inputs,
@@ -119,12 +127,12 @@ int SubgraphWriter::write_first_values()
                                      input.name);
         Vector<uint8_t> value(get_ir_tensor_bytes(&input));
         TENGINE_RETURN_IF_ERROR(write_ir_first_value(&graph_, i, value.data(), value.size()));
-        if (kind_of(i) == StateKind::kVariable) {
+        if (kind_of(i) == StateKind::kVariable || kind_of(i) == StateKind::kHidden) {
             const bool is_int8 = input.data_type == TENGINE_DT_INT8 && input.quant_param_num == 1;
             if (is_filled_with(value, is_int8 ? static_cast<uint8_t>(input.zero_point) : 0))
                 continue;
             return tengine_error_set(TENGINE_ENOTSUP,
-                                     "the state '%s' of a recurrent layer begins with other "
+                                     "the state '%s' of an operator begins with other "
                                      "values than zeros, which a .tflite cannot say",
                                      input.name);
         }
@@ -156,7 +164,7 @@ int SubgraphWriter::write_first_values()
 int SubgraphWriter::write_handles()
 {
     for (int i = 0; i < count_ir_states(&graph_); ++i) {
-        if (kind_of(i) == StateKind::kVariable) continue;
+        if (kind_of(i) == StateKind::kVariable || kind_of(i) == StateKind::kHidden) continue;
         const struct tensor& input = *get_ir_state_input(&graph_, i);
         int32_t& handle = handles_[static_cast<size_t>(i)];
         const bool is_plain = kind_of(i) == StateKind::kPlain;

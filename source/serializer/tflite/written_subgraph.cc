@@ -167,7 +167,9 @@ void SubgraphWriter::number_tensors(const Vector<SubgraphInput>& inputs,
     for (size_t i = 0; i < copied_.size(); ++i) {
         const struct tensor* tensor = graph_.tensor_list[i];
         const bool is_copy = copied_[i] != static_cast<int32_t>(i);
-        if (tensor && !is_copy && (is_used[i] || origin_.find(*tensor))) places_[i] = number++;
+        const bool is_written = is_used[i] || (tensor && origin_.find(*tensor));
+        if (tensor && !is_copy && is_written && !is_hidden(static_cast<int32_t>(i)))
+            places_[i] = number++;
     }
 }
 
@@ -352,8 +354,11 @@ int SubgraphWriter::write_node(const struct node& node)
     if (is_source(node) || is_op(node, "Identity")) return TENGINE_OK;
     if (is_op(node, "If")) return write_if(node);
     if (is_op(node, "Loop")) return write_while(node);
-    const Vector<int32_t> inputs =
-        list_places({node.input_tensors, node.input_tensors + count_file_inputs(node)});
+    Vector<int32_t> operands(node.input_tensors, node.input_tensors + count_file_inputs(node));
+    operands.erase(std::remove_if(operands.begin(), operands.end(),
+                                  [&](int32_t tensor) { return is_hidden(tensor); }),
+                   operands.end());
+    const Vector<int32_t> inputs = list_places(operands);
     // The next value of a state is not an output in the file.
     Vector<int32_t> results(node.output_tensors, node.output_tensors + node.output_num);
     const auto is_state = [&](int32_t tensor) {

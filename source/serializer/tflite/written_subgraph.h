@@ -31,6 +31,7 @@ class SubgraphWriter
     {
         kPlain,     // a resource that operators read first and assign last
         kVariable,  // the tensor of a recurrent layer, which changes it
+        kHidden,    // not at all: the operator has it by itself
         kResource   // a resource whose operators are nodes of the graph
     };
 
@@ -40,6 +41,7 @@ class SubgraphWriter
     int32_t root_of(const struct tensor* tensor) const;
     int find_state(int32_t tensor) const;
     StateKind kind_of(int state) const { return state_kinds_[static_cast<size_t>(state)]; }
+    bool is_hidden(int32_t tensor) const;
     int add_handle(int state, int32_t* out_place);
     int write_first_values();
     int write_handles();

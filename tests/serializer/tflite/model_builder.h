@@ -21,7 +21,9 @@ enum TfliteType : int8_t
     kTfliteInt16 = 7,
     kTfliteComplex = 8,
     kTfliteInt8 = 9,
+    kTfliteUint64 = 12,
     kTfliteResource = 13,
+    kTfliteUint32 = 15,
     kTfliteInt4 = 17,
     kTfliteInt2 = 19,
     kTfliteUint4 = 20
