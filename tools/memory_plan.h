@@ -18,6 +18,7 @@ struct PlanArena
     int part = 0;        // for boundary tensors the first one of the graph or body
     int64_t bytes = 0;
     int copies = 1;          // one for each frame of a pipeline
+    int memory = 0;          // the first arena in the same memory
     std::vector<int> steps;  // nodes; for boundary tensors parts
 };
 

@@ -505,6 +505,14 @@ TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 // device that asks this between its steps needs no entry cancel. Any thread, while the call lasts.
 TENGINE_API int is_ir_part_cancelled(const struct subgraph* subgraph);
 
+// For devices whose parts need memory only while they run, such as that of tensors inside the part:
+// in pre_run or load, the bytes of it, which subgraph->plan_bytes includes. Parts that never run at
+// the same time share memory. TENGINE_ELIMIT: more than memory.limit_mb allows.
+TENGINE_API int set_ir_part_scratch(struct subgraph* subgraph, size_t bytes);
+// The memory, aligned to 64 bytes: from the begin of run or async_run to its end, with any contents
+// at the begin. Its address may differ from run to run.
+TENGINE_API void* get_ir_part_scratch(const struct subgraph* subgraph);
+
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);
 TENGINE_API const char* find_op_name(int type);

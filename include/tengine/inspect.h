@@ -374,7 +374,8 @@ struct tengine_device_memory
     int subgraph_number;     // parts that it runs; 0 unless the graph is prepared, as all below
     int unknown_number;      // of these, parts whose memory is unknown and not in `compiled_bytes`
     int64_t compiled_bytes;  // packed weights, programs, and similar data
-    int64_t arena_bytes;     // tensors inside its parts, and scratch
+    int64_t arena_bytes;     // tensors inside its parts, and scratch. Memory that parts of several
+                             // devices share counts for the device that needs most of it
     int64_t tensor_bytes;    // tensors of its parts that have memory of their own: copies of
                              // constants and boundary tensors of a watched part
                              // (run.watchdog_ms), and those whose shapes depend on data
@@ -390,8 +391,9 @@ TENGINE_API int tengine_graph_get_device_memory(graph_t graph, int index,
 
 // Memory that a preparation has planned: that of boundary tensors, for the graph and each prepared
 // body, and that of each part, the device's. Its steps are numbered from 0: parts in the memory of
-// boundary tensors, and in that of a part the device's own steps, each of which serves a node. The
-// bytes of all arenas add up to tengine_graph_stats.arena_bytes.
+// boundary tensors, and in that of a part the device's own steps, each of which serves a node. Parts
+// that never run at the same time have their arenas in one memory, which has the size of the
+// largest. The bytes of all these memories add up to tengine_graph_stats.arena_bytes.
 struct tengine_plan_arena
 {
     const char* device;  // "" for boundary tensors
@@ -399,6 +401,8 @@ struct tengine_plan_arena
     int64_t bytes;
     int step_number;  // 0: the device does not report its steps and blocks
     int copy_number;  // of this memory, one for each frame of a pipeline
+    int memory;       // index of the first arena in the same memory; that of this arena if it is
+                      // the first one, or shares its memory with no other
 };
 
 // A tensor, or scratch, in an arena.

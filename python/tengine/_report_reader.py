@@ -102,6 +102,7 @@ def _read_plan(graph):
     for index in range(check(lib.tengine_graph_get_plan_arena_number(graph))):
         check(lib.tengine_graph_get_plan_arena(graph, index, arena, ffi.sizeof(arena[0])))
         arenas.append(Arena(text(arena.device), arena.subgraph, arena.bytes, arena.copy_number,
+                            arena.memory,
                             _read_list(lib.tengine_graph_get_plan_steps, graph, index)))
     block = ffi.new("struct tengine_plan_block*")
     for index in range(check(lib.tengine_graph_get_plan_block_number(graph))):

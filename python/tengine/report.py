@@ -96,6 +96,7 @@ class Arena:
     part: int
     bytes: int
     copies: int
+    memory: int
     steps: tuple
 
 

@@ -71,6 +71,7 @@ class Arena:
     part: int
     bytes: int
     copies: int
+    memory: int
     steps: Tuple[int, ...]
 
 @dataclass(frozen=True)

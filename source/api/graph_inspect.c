@@ -110,17 +110,56 @@ static void count_model(const struct graph* graph, struct tengine_graph_stats* s
     }
 }
 
+// A lender of memory, and the most that a part takes.
+typedef struct lender_use
+{
+    const ir_scratch_t* lender;
+    int64_t bytes;
+} lender_use_t;
+
+typedef struct stats_sum
+{
+    struct tengine_graph_stats* stats;
+    struct vector* uses;  // of lender_use_t; NULL: out of memory
+} stats_sum_t;
+
+// The bytes that the part adds to those of the parts that have been counted.
+static int64_t count_arena(const struct subgraph* part, struct vector* uses)
+{
+    const lender_use_t use = {part->core->scratch_lender, (int64_t)part->plan_bytes};
+    if (!use.lender) return use.bytes;
+    for (int i = 0; i < get_vector_num(uses); ++i) {
+        lender_use_t* known = get_vector_data(uses, i);
+        if (known->lender != use.lender) continue;
+        const int64_t more = use.bytes > known->bytes ? use.bytes - known->bytes : 0;
+        known->bytes += more;
+        return more;
+    }
+    return push_vector_data(uses, &use) < 0 ? -1 : use.bytes;
+}
+
+static void count_parts(const struct graph* execution, stats_sum_t* sum)
+{
+    for (int i = 0; sum->uses && i < get_vector_num(execution->subgraph_list); ++i) {
+        const int64_t bytes = count_arena(get_ir_graph_subgraph(execution, i), sum->uses);
+        sum->stats->arena_bytes += bytes;
+        if (bytes >= 0) continue;
+        release_vector(sum->uses);
+        sum->uses = NULL;
+    }
+}
+
 static void count_execution(const struct graph* execution, void* argument)
 {
-    struct tengine_graph_stats* stats = argument;
+    stats_sum_t* sum = argument;
+    struct tengine_graph_stats* stats = sum->stats;
     const int part_num = get_vector_num(execution->subgraph_list);
     stats->execution_node_number += execution->node_num;
     stats->subgraph_number += part_num;
     for (int i = 0; i < execution->node_num; ++i)
         stats->mac_number += get_ir_node_macs(execution->node_list[i]);
     stats->arena_bytes += (int64_t)execution->core->plan_bytes;
-    for (int i = 0; i < part_num; ++i)
-        stats->arena_bytes += (int64_t)get_ir_graph_subgraph(execution, i)->plan_bytes;
+    count_parts(execution, sum);
 }
 
 int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats)
@@ -129,8 +168,14 @@ int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats
     if (!target || check_pointer(out_stats, __func__, "out_stats") < 0) return api_failure();
     memset(out_stats, 0, sizeof *out_stats);
     count_model(target->graph, out_stats);
-    visit_executions(target->graph->core->execution, count_execution, out_stats);
-    return 0;
+    stats_sum_t sum = {out_stats, create_vector(sizeof(lender_use_t), NULL)};
+    visit_executions(target->graph->core->execution, count_execution, &sum);
+    if (sum.uses) {
+        release_vector(sum.uses);
+        return 0;
+    }
+    tengine_error_set(TENGINE_ENOMEM, "%s: out of memory", __func__);
+    return api_failure();
 }
 
 // ---- the execution graph ----

@@ -13,6 +13,7 @@
 typedef struct arena
 {
     struct tengine_plan_arena shown;
+    const ir_scratch_t* lender;  // NULL: its memory is its own
     int first_block;
     int first_step;
 } arena_t;
@@ -37,9 +38,20 @@ static int fail_memory(void)
     return tengine_error_set(TENGINE_ENOMEM, "out of memory for a memory plan");
 }
 
-static int begin_arena(plan_lists_t* lists, const struct tengine_plan_arena* shown)
+// The number of the first arena in the same memory.
+static int find_memory(const plan_lists_t* lists, const ir_scratch_t* lender)
 {
-    const arena_t arena = {*shown, get_vector_num(lists->blocks), get_vector_num(lists->steps)};
+    const int number = get_vector_num(lists->arenas);
+    for (int i = 0; lender && i < number; ++i)
+        if (((const arena_t*)get_vector_data(lists->arenas, i))->lender == lender) return i;
+    return number;
+}
+
+static int begin_arena(plan_lists_t* lists, const struct tengine_plan_arena* shown,
+                       const ir_scratch_t* lender)
+{
+    arena_t arena = {*shown, lender, get_vector_num(lists->blocks), get_vector_num(lists->steps)};
+    arena.shown.memory = find_memory(lists, lender);
     return push_vector_data(lists->arenas, &arena) < 0 ? fail_memory() : TENGINE_OK;
 }
 
@@ -66,7 +78,7 @@ static int add_boundaries(plan_lists_t* lists, const place_t* place)
         .bytes = (int64_t)place->graph->core->plan_bytes,
         .copy_number = has_frames ? session->frame_num : 1,
     };
-    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown));
+    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, NULL));
     TENGINE_RETURN_IF_ERROR(list_ir_boundary_blocks(place->graph, lists->blocks));
     for (int32_t i = 0; i < get_vector_num(place->graph->subgraph_list); ++i)
         if (push_vector_data(lists->steps, &i) < 0) return fail_memory();
@@ -85,7 +97,7 @@ static int add_part(plan_lists_t* lists, const place_t* place, int index)
         .bytes = (int64_t)compiled->plan_bytes,
         .copy_number = 1,
     };
-    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown));
+    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, compiled->core->scratch.lender));
     TENGINE_RETURN_IF_ERROR(plan_ir_part(part, lists->blocks, lists->steps));
     end_arena(lists, place->first_tensor, place->first_node);
     return TENGINE_OK;

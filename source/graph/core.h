@@ -4,6 +4,7 @@
 #pragma once
 
 #include "graph/run_state.h"
+#include "graph/scratch.h"
 #include "tengine/ir.h"
 
 TENGINE_EXTERN_C_BEGIN
@@ -73,6 +74,9 @@ typedef struct ir_subgraph_core
     int64_t redo_num;     // runs since prerun that the default device did in the device's place
     void* runner;         // the scheduler room's own, see scheduler/runner.h
     int origin;           // TENGINE_PART_*, see tengine/inspect.h
+    ir_scratch_need_t scratch;           // of a compiled part
+    const ir_scratch_t* scratch_lender;  // part of an execution graph: the lender that its compiled
+                                         // form shares with others after prerun; or NULL
 } ir_subgraph_core_t;
 
 // Names of nodes or tensors, see graph/name_index.h.

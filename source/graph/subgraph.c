@@ -60,6 +60,7 @@ void release_ir_subgraph(struct graph* graph, struct subgraph* subgraph)
     struct device* device = subgraph->device;
     if (subgraph->device_graph && device && device->interface->release_graph)
         device->interface->release_graph(device, subgraph->device_graph);
+    leave_ir_scratch(subgraph);
     free_memory(subgraph->node_list);
     free_memory(subgraph->input_tensor_list);
     free_memory(subgraph->output_tensor_list);

@@ -269,6 +269,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     compiled->part_index = part->index;
     compiled->isolated = isolated;
     TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
+    set_ir_scratch_lender(compiled->subgraph, NULL);
     if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
     if (isolated) compiled->subgraph->graph->core->run = &compiled->own_run;
     if (!part->graph->run_options->profile) return TENGINE_OK;

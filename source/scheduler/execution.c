@@ -12,6 +12,7 @@
 #include "scheduler/body.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
+#include "scheduler/lane.h"
 #include "scheduler/prepare.h"
 #include "scheduler/run_trace.h"
 #include "scheduler/scheduler.h"
@@ -42,10 +43,11 @@ static int compile(struct graph* execution, struct scheduler* scheduler)
     TENGINE_RETURN_IF_ERROR(plan_ir_boundary_memory(execution));
     TENGINE_RETURN_IF_ERROR(open_ir_session(execution, scheduler));
     TENGINE_RETURN_IF_ERROR(make_ir_frames(execution, 1, false));
-    if (!scheduler->prerun) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(scheduler->prerun(scheduler, execution));
-    get_ir_session(execution)->scheduler_ready = true;
-    return TENGINE_OK;
+    if (scheduler->prerun) {
+        TENGINE_RETURN_IF_ERROR(scheduler->prerun(scheduler, execution));
+        get_ir_session(execution)->scheduler_ready = true;
+    }
+    return fit_ir_lanes(execution);
 }
 
 // Results are published in the last frame, which is the last one that runs use.

@@ -52,13 +52,34 @@ static int add_parts(const struct graph* execution, bool is_present, struct vect
     return TENGINE_OK;
 }
 
+// A lane counts for the device that needs most of it.
+static int add_lender(const ir_scratch_t* lender, struct vector* list)
+{
+    const ir_scratch_need_t* most = lender->first;
+    for (const ir_scratch_need_t* need = most; need; need = need->next)
+        if (need->bytes > most->bytes) most = need;
+    if (lender->bytes == 0) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(add_device(list, most->device));
+    find_device(list, most->device)->held.arena += (int64_t)lender->bytes;
+    return TENGINE_OK;
+}
+
+static int add_lanes(const struct graph* source, struct vector* list)
+{
+    const ir_lanes_t* lanes = get_ir_lanes(source);
+    for (int i = 0; lanes && lanes->lenders && i < get_vector_num(lanes->lenders); ++i)
+        TENGINE_RETURN_IF_ERROR(
+            add_lender(*(ir_scratch_t**)get_vector_data(lanes->lenders, i), list));
+    return TENGINE_OK;
+}
+
 int count_ir_device_memory(const struct graph* source, struct vector* out_devices)
 {
     TENGINE_RETURN_IF_ERROR(add_graph_devices(source, out_devices));
     const struct graph* execution;
     for (int i = 0; (execution = get_ir_execution(source, i)) != NULL; ++i)
         TENGINE_RETURN_IF_ERROR(add_parts(execution, i == 0, out_devices));
-    return TENGINE_OK;
+    return add_lanes(source, out_devices);
 }
 
 // ---- of the whole graph ----

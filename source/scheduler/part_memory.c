@@ -41,10 +41,12 @@ static int ask_device(struct subgraph* compiled, int part_index, ir_device_memor
 
 int add_ir_part_memory(struct subgraph* compiled, int part_index, ir_device_memory_t* sum)
 {
+    const ir_scratch_need_t* scratch = &compiled->core->scratch;
     sum->tensors += count_ir_own_tensors(compiled->graph);
+    if (scratch->lender == &scratch->own) sum->held.arena += (int64_t)scratch->own.bytes;
     if (compiled->device->interface->memory) return ask_device(compiled, part_index, sum);
     ++sum->unknown_num;
-    sum->held.arena += (int64_t)compiled->plan_bytes;
+    if (scratch->bytes == 0) sum->held.arena += (int64_t)compiled->plan_bytes;
     return TENGINE_OK;
 }
 

@@ -13,6 +13,7 @@
 #include "graph/run_state.h"
 #include "operator/custom/custom_kernel.h"
 #include "scheduler/failure.h"
+#include "scheduler/lane.h"
 #include "scheduler/runner.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/session.h"
@@ -386,9 +387,23 @@ static void assign_parts(pipeline_t* pipeline)
     }
 }
 
+// The parts of a thread run one after the other, except for those that async_run starts.
+static int share_scratch(const pipeline_t* pipeline)
+{
+    for (int i = 0; i < pipeline->part_num; ++i) {
+        const worker_t* worker = pipeline->part_workers[i];
+        if (worker->device->interface->async_run) continue;
+        TENGINE_RETURN_IF_ERROR(
+            put_ir_part_into_lane(get_ir_graph_subgraph(pipeline->execution, i),
+                                  (int)(worker - pipeline->workers)));
+    }
+    return TENGINE_OK;
+}
+
 static int start_workers(pipeline_t* pipeline)
 {
     assign_parts(pipeline);
+    TENGINE_RETURN_IF_ERROR(share_scratch(pipeline));
     for (; pipeline->thread_num < pipeline->worker_num; ++pipeline->thread_num) {
         worker_t* worker = &pipeline->workers[pipeline->thread_num];
         if (pthread_create(&worker->thread, NULL, work, worker) != 0)

@@ -117,6 +117,16 @@ int retire_ir_runner(struct subgraph* part)
     return release_runner(runner, &part->device_graph);
 }
 
+void set_ir_runner_lender(struct subgraph* part, ir_scratch_t* lender)
+{
+    const ir_runner_t* runner = part->core->runner;
+    struct subgraph* compiled = runner->compiled->subgraph;
+    // A call that never returns may write to its memory at any time.
+    if (runner->compiled->isolated || compiled->core->scratch.bytes == 0) return;
+    part->core->scratch_lender = lender;
+    set_ir_scratch_lender(compiled, lender);
+}
+
 static void forget_times(ir_runner_t* runner)
 {
     runner->run_ns = -1;
@@ -223,6 +233,7 @@ static int attempt(ir_runner_t* runner, ir_frame_t* frame)
 {
     const struct device* device = runner->compiled->subgraph->device;
     TENGINE_RETURN_IF_ERROR(put_values(runner, frame));
+    TENGINE_RETURN_IF_ERROR(lend_ir_scratch(runner->compiled->subgraph));
     TENGINE_RETURN_IF_ERROR(enter_ir_run(runner->compiled, frame->run));
     bool hung;
     const int status = call_device(runner, &hung);
@@ -328,6 +339,8 @@ void start_ir_part(struct subgraph* part, ir_frame_t* frame)
     runner->started = true;
     const ir_part_trace_t trace = enter_ir_part_trace(part, frame);
     runner->start_status = put_values(runner, frame);
+    if (runner->start_status == 0)
+        runner->start_status = lend_ir_scratch(runner->compiled->subgraph);
     if (runner->start_status == 0)
         runner->start_status = enter_ir_run(runner->compiled, frame->run);
     if (runner->start_status == 0) runner->start_status = start_ir_compiled(runner->compiled);

@@ -29,6 +29,7 @@ typedef struct shape_cache
     struct vector* kept;       // struct graph*, the most recently used last
     struct graph*
         spare;  // a preparation that has ended, whose objects devices may use again; or NULL
+    ir_lanes_t lanes;
 } shape_cache_t;
 
 static shape_cache_t* cache_of(const struct graph* source)
@@ -51,6 +52,11 @@ struct graph* get_ir_execution(const struct graph* source, int index)
     struct graph* present = source->core->execution;
     if (!present || index == 0) return present;
     return index <= count_kept(source) ? get_kept(source, index - 1) : NULL;
+}
+
+ir_lanes_t* get_ir_lanes(const struct graph* source)
+{
+    return !cache_of(source) ? NULL : &cache_of(source)->lanes;
 }
 
 struct graph* get_ir_spare(const struct graph* source)
@@ -216,6 +222,7 @@ int drop_ir_kept_executions(struct graph* source, int* out_num)
 static void free_cache(shape_cache_t* cache)
 {
     if (!cache) return;
+    release_ir_lanes(&cache->lanes);
     release_vector(cache->kept);
     release_vector(cache->constants);
     free_memory(cache->outputs);

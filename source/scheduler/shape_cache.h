@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "scheduler/lane.h"
 #include "tengine/device.h"
 
 TENGINE_EXTERN_C_BEGIN
@@ -55,6 +56,10 @@ void drop_ir_spare(struct graph* source);
 int close_ir_executions(struct graph* source);
 // Ends all kept preparations except the present one. *out_num: how many there were.
 int drop_ir_kept_executions(struct graph* source, int* out_num);
+
+// Returns the lanes of a source graph's preparations, between the begin of the first one and
+// close_ir_executions(); else NULL.
+ir_lanes_t* get_ir_lanes(const struct graph* source);
 
 // Returns an execution graph of a source graph: 0 is the present one; NULL after the last. If none
 // is present, none is kept.

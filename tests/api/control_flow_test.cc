@@ -3,9 +3,11 @@
 // on this, placement of their nodes, saving, and refusals.
 #include <unistd.h>
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <map>
 
 #include "fixture.h"
 #include "onnx_graph.h"
@@ -399,6 +401,62 @@ TEST_F(ControlFlowTest, RoundsOfAFoundSizeAllocateNothing)
     EXPECT_EQ(count(2, {0, 1, 1, 1}), same);
     EXPECT_LT(same, 10);
     EXPECT_GT(count(2, {0, 1, 0, 1}), same + 10) << "another size is prepared";
+}
+
+// The exponential of x, which lies in the arena while the bodies of a Loop and an If run, and their
+// result for x.
+std::string make_deep()
+{
+    const std::string body =
+        graph({node("Abs", {"v"}, {"a"}), node("Neg", {"a"}, {"w"}), node("Identity", {"c"}, {"d"})},
+              {value("i", kInt64), value("c", kBool), value("v", kFloat, {300})},
+              {value("d", kBool), value("w", kFloat, {300})});
+    const auto branch = [](const std::string& first, const std::string& second) {
+        return graph({node(first, {"l"}, {"f"}), node(second, {"f"}, {"s"})}, {},
+                     {value("s", kFloat, {300})});
+    };
+    return graph({node("Exp", {"x"}, {"kept"}),
+                  node("Loop", {"rounds", "", "x"}, {"l"}, {graph_attribute("body", body)}),
+                  node("If", {"positive"}, {"b"},
+                       {graph_attribute("then_branch", branch("Neg", "Sqrt")),
+                        graph_attribute("else_branch", branch("Abs", "Exp"))}),
+                  node("Add", {"kept", "b"}, {"y"})},
+                 {value("x", kFloat, {300}), value("rounds", kInt64), value("positive", kBool)},
+                 {value("y", kFloat, {300})});
+}
+
+// Bodies that never run at the same time share memory, and not with the part around them.
+TEST_F(ControlFlowTest, BodiesShareTheirMemory)
+{
+    const graph_t graph = own(load(make_deep()));
+    std::vector<float> x(300);
+    for (size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<float>(i % 9) / 4 - 1;
+    for (const bool positive : {true, false, true}) {
+        feed<float>(graph, "x", {300}, x);
+        feed<int64_t>(graph, "rounds", {}, {3});
+        feed<uint8_t>(graph, "positive", {}, {positive});
+        const std::vector<float> y = run(graph);
+        for (size_t i = 0; i < x.size(); ++i) {
+            const float result = std::abs(x[i]);
+            ASSERT_NEAR(y[i], std::exp(x[i]) + (positive ? std::sqrt(result) : std::exp(result)),
+                        1e-5);
+        }
+    }
+    std::map<int, int> parts;  // with an arena, by memory
+    int64_t planned = 0;
+    for (int i = 0; i < tengine_graph_get_plan_arena_number(graph); ++i) {
+        tengine_plan_arena arena;
+        ASSERT_EQ(tengine_graph_get_plan_arena(graph, i, &arena, sizeof arena), 0);
+        if (*arena.device && arena.bytes > 0) ++parts[arena.memory];
+        if (*arena.device && arena.memory == i) planned += arena.bytes;
+    }
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_EQ(parts.begin()->second, 1) << "the graph's";
+    EXPECT_EQ(parts.rbegin()->second, 3) << "those of bodies";
+    tengine_device_memory device;
+    ASSERT_EQ(tengine_graph_get_device_memory(graph, 0, &device, sizeof device), 0);
+    EXPECT_EQ(device.arena_bytes, planned) << "the arenas are of one size here";
 }
 
 TEST_F(ControlFlowTest, ThreadsGiveTheSame)

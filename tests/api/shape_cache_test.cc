@@ -114,7 +114,7 @@ TEST_F(ShapeCacheTest, WhatIsKeptIsCounted)
     ASSERT_EQ(get_graph_memory(graph, &one, sizeof one), 0);
     prepare(graph, 5);
     ASSERT_EQ(get_graph_memory(graph, &two, sizeof two), 0);
-    // Each has an arena and steps; packed constants, if there are any, are shared.
+    // Each has steps; packed constants, if there are any, and the arena are shared.
     EXPECT_GT(two.device_bytes, one.device_bytes);
     EXPECT_GE(two.border_bytes, 2 * one.border_bytes);
     tengine_device_memory device = {};

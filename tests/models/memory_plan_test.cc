@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory plan of networks as inspect.h has it: no two blocks share a byte in a step, tensors
-// have the memory that a run gives them, and the arenas add up to those of the statistics.
+// have the memory that a run gives them, and the memories of arenas add up to the statistics.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -193,12 +193,18 @@ TEST_P(MemoryPlan, BlocksDoNotOverlap)
     read_plan();
     tengine_graph_stats stats;
     ASSERT_EQ(tengine_graph_get_stats(graph_, &stats), 0);
-    int64_t bytes = 0;
+    std::map<int, int64_t> memories;
     for (size_t i = 0; i < arenas_.size(); ++i) {
-        bytes += arenas_[i].bytes;
+        const int memory = arenas_[i].memory;
+        ASSERT_TRUE(memory >= 0 && memory <= static_cast<int>(i)) << memory;
+        EXPECT_EQ(arenas_[static_cast<size_t>(memory)].memory, memory) << "the first one";
+        memories[memory] = std::max(memories[memory], arenas_[i].bytes);
         check_blocks(static_cast<int>(i));
         if (*arenas_[i].device) check_lives(static_cast<int>(i));
     }
+    int64_t bytes = 0;
+    for (const auto& [memory, size] : memories)
+        bytes += size;
     EXPECT_EQ(bytes, stats.arena_bytes);
     EXPECT_GE(static_cast<int>(arenas_.size()), 1 + stats.subgraph_number);
     EXPECT_FALSE(blocks_.empty());

@@ -92,6 +92,7 @@ void add_tensor_shapes(json* report)
                         {"part", "count"},
                         {"bytes", "count"},
                         {"copies", "count"},
+                        {"memory", "count"},
                         {"steps", {"count"}}};
     const json block = {{"tensor", "number"}, {"arena", "count"}, {"block", "count"},
                         {"offset", "count"},  {"bytes", "count"}, {"first", "count"},

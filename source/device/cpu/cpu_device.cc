@@ -82,7 +82,8 @@ int pre_run(struct device* device, subgraph* part, void*)
 
 int run(struct device*, subgraph* part)
 {
-    return guarded([&] { return static_cast<Plan*>(part->device_graph)->run(); },
+    Plan& plan = *static_cast<Plan*>(part->device_graph);
+    return guarded([&] { return plan.run(get_ir_part_scratch(part)); },
                    "part %d: out of memory for a run", part->index);
 }
 
@@ -108,7 +109,6 @@ int memory(struct device*, subgraph* part, ir_part_memory_t* out_memory)
 {
     const Plan& plan = *static_cast<const Plan*>(part->device_graph);
     out_memory->compiled = static_cast<int64_t>(plan.compiled_bytes());
-    out_memory->arena = static_cast<int64_t>(plan.arena_bytes());
     return TENGINE_OK;
 }
 

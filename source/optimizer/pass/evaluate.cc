@@ -35,11 +35,14 @@ struct SingleNodePart
 int run_part(struct subgraph& part)
 {
     device* device = part.device;
+    set_ir_scratch_lender(&part, nullptr);
     int status = device->interface->pre_run(device, &part, nullptr);
     if (status >= 0) {
-        status = device->interface->run(device, &part);
+        status = lend_ir_scratch(&part);
+        if (status >= 0) status = device->interface->run(device, &part);
         device->interface->post_run(device, &part);
     }
+    leave_ir_scratch(&part);
     if (part.device_graph && device->interface->release_graph)
         device->interface->release_graph(device, part.device_graph);
     return status < 0 ? status : TENGINE_OK;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/minimal.h"
-#include "graph/preparation.h"
+#include "tengine/device.h"
 
 namespace tengine::cpu {
 
@@ -37,9 +37,7 @@ int Plan::prepare(subgraph& part)
         divide_batch(part, steps_, joins_, &batches_);
     }
     TENGINE_RETURN_IF_ERROR(prepare_steps());
-    TENGINE_RETURN_IF_ERROR(allocate_arena(part));
-    part.plan_bytes = arena_bytes();
-    return TENGINE_OK;
+    return reserve_arena(part);
 }
 
 int Plan::prepare_steps()
@@ -71,7 +69,6 @@ void Plan::leave_part()
     for (const ArenaPlan::Entry& entry : planned_)
         entry.value->data = nullptr;
     planned_.clear();
-    free_memory(arena_);
     arena_ = nullptr;
     arena_bytes_ = 0;
 }
@@ -118,29 +115,26 @@ int Plan::place_tensors(const subgraph& part, ArenaPlan* out_plan)
     return plan_arena(part, steps_, joins_, batches_, out_plan);
 }
 
-int Plan::allocate_arena(const subgraph& part)
+int Plan::reserve_arena(subgraph& part)
 {
     ArenaPlan plan;
     TENGINE_RETURN_IF_ERROR(place_tensors(part, &plan));
+    part.plan_bytes = plan.bytes;
     arena_bytes_ = plan.bytes;
-    TENGINE_RETURN_IF_ERROR(
-        check_ir_memory(part.graph, static_cast<int64_t>(arena_bytes_), "an arena of the CPU"));
-    // Not cleared: pages that no run has written take neither time nor memory.
-    size_t bytes = 0;
-    if (checked_add(arena_bytes_, ALLOC_ALIGNMENT - 1, &bytes)) arena_ = alloc_raw_memory(bytes);
-    if (!arena_)
-        return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for an arena of %zu bytes",
-                                 part.index, arena_bytes_);
-    char* begin =
-        reinterpret_cast<char*>((reinterpret_cast<uintptr_t>(arena_) + ALLOC_ALIGNMENT - 1) &
-                                ~uintptr_t{ALLOC_ALIGNMENT - 1});
-    for (const ArenaPlan::Entry& entry : plan.entries)
-        entry.value->data = begin + entry.offset;
     planned_ = std::move(plan.entries);
     scratch_offset_ = plan.scratch_offset;
+    return set_ir_part_scratch(&part, arena_bytes_);
+}
+
+// The core lends the arena for a run, at an address of its choice.
+void Plan::use_arena(void* arena)
+{
+    if (arena == arena_) return;
+    arena_ = static_cast<char*>(arena);
+    for (const ArenaPlan::Entry& entry : planned_)
+        entry.value->data = arena_ + entry.offset;
     for (Step& step : steps_)
-        step.context.scratch = begin + plan.scratch_offset;
-    return TENGINE_OK;
+        step.context.scratch = arena_ + scratch_offset_;
 }
 
 size_t Plan::compiled_bytes() const

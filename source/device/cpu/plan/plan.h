@@ -30,7 +30,8 @@ class Plan : public Allocated
     Plan(const Plan&) = delete;
     Plan& operator=(const Plan&) = delete;
 
-    int run();
+    // In the arena that the core lends, for as many bytes as prepare() has asked for.
+    int run(void* arena);
     // Time of each step in the last run, in ns and in the order of the part's nodes; -1 without
     // run_options.profile or before a run.
     void copy_times(int64_t* out_ns) const;
@@ -44,12 +45,11 @@ class Plan : public Allocated
     void list_blocks(const subgraph& part, struct vector* out_blocks,
                      struct vector* out_steps) const;
 
-    // Frees the arena after the last run, since the part's graph may end before the plan.
+    // Leaves the tensors after the last run, since the part's graph may end before the plan.
     void leave_part();
 
     Vector<Step>& steps() { return steps_; }
-    size_t arena_bytes() const { return arena_bytes_; }
-    // The other memory of the plan: steps and the state of their kernels.
+    // The memory of the plan, without the arena: steps and the state of their kernels.
     size_t compiled_bytes() const;
 
   private:
@@ -62,7 +62,8 @@ class Plan : public Allocated
     // Prepares kernels for the shapes of their steps, those of a micro-batch where there are some.
     int prepare_steps();
     int place_tensors(const subgraph& part, ArenaPlan* out_plan);
-    int allocate_arena(const subgraph& part);
+    int reserve_arena(subgraph& part);
+    void use_arena(void* arena);
     int run_steps(size_t begin, size_t end);
     int run_step(Step& step);
     int run_dynamic(Step& step);
@@ -87,7 +88,7 @@ class Plan : public Allocated
     std::unique_ptr<void, void (*)(void*)> dynamic_scratch_{nullptr, free_memory};
     uint64_t dynamic_scratch_bytes_ = 0;
 #endif
-    void* arena_ = nullptr;  // begins at its first multiple of ALLOC_ALIGNMENT
+    char* arena_ = nullptr;  // of the last run
     size_t arena_bytes_ = 0;
     size_t scratch_offset_ = 0;  // the rest of the arena is scratch
     size_t node_num_ = 0;        // of the part

@@ -28,8 +28,9 @@ int run_kernel(Step& step)
     return has_results(step) ? step.kernel->run(step.context) : TENGINE_OK;
 }
 
-int Plan::run()
+int Plan::run(void* arena)
 {
+    use_arena(arena);
     const ParallelRun awake(pool_.get());
     // Nodes that others compute take no time.
     std::fill(times_.begin(), times_.end(), int64_t{0});

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lanes: parts of a lane never run at the same time, so they have one lender of scratch
+// (graph/scratch.h). The preparations of a source graph share their lanes, because one of them runs
+// at a time.
+//
+// With a scheduler that is not concurrent, all parts of a graph are in one lane, and those of all
+// bodies of its nodes in the next one, since they run while a part of the graph does; and so on. A
+// concurrent scheduler chooses the lanes. A part that may be abandoned is in no lane.
+#pragma once
+
+#include "tengine/device.h"
+
+TENGINE_EXTERN_C_BEGIN
+
+// The lenders of a source graph's preparations, in the order of lanes.
+typedef struct ir_lanes
+{
+    struct vector* lenders;  // of ir_scratch_t*; NULL: none yet
+} ir_lanes_t;
+
+// After the last preparation has ended.
+void release_ir_lanes(ir_lanes_t* lanes);
+
+// For a concurrent scheduler, before the first run: puts a part into a lane, from 0 on. ENOMEM.
+TENGINE_MUST_USE int put_ir_part_into_lane(struct subgraph* part, int lane);
+
+// When all parts are compiled: gives them the memory for which they have asked. ENOMEM; ELIMIT,
+// when it is more than memory.limit_mb allows.
+TENGINE_MUST_USE int fit_ir_lanes(struct graph* execution);
+
+TENGINE_EXTERN_C_END
