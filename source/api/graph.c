@@ -11,8 +11,10 @@
 #include "api/custom_kernel.h"
 #include "base/alloc.h"
 #include "graph/context.h"
+#include "graph/entry.h"
 #include "graph/graph.h"
 #include "graph/option.h"
+#include "graph/shared_model.h"
 #include "graph/state.h"
 #include "module/module.h"
 #include "operator/affinity.h"
@@ -21,6 +23,7 @@
 #include "scheduler/scheduler.h"
 #include "scheduler/shape_cache.h"
 #include "serializer/serializer.h"
+#include "tengine/entry.h"
 #include "tengine/graph.h"
 
 // The place that a model comes from.
@@ -208,6 +211,10 @@ graph_t tengine_graph_share(graph_t graph)
     if (!target || check_idle(target, __func__) < 0 || share_ir_executions(target->graph) < 0 ||
         create_instance_graph(target->graph, &made) < 0)
         return api_pointer(NULL);
+    if (!IS_MINIMAL && copy_ir_entries(made, target->graph) < 0) {
+        destroy_ir_graph(made);
+        return api_pointer(NULL);
+    }
     const struct serializer* format = target->graph->core->serializer;
     api_graph_t* instance = enter_copy(made, target, format ? format->share : NULL);
     if (!instance) return api_pointer(NULL);
@@ -221,9 +228,19 @@ static int apply_states(struct graph* graph)
     return keeps ? apply_ir_states(graph) : TENGINE_OK;
 }
 
+// Formats choose the entry; models without entries have none to choose.
+static int check_entry(const struct graph* graph)
+{
+    const char* wanted = get_ir_context_option(graph->attribute->context, "model.entry");
+    const bool is_there = !*wanted || get_ir_entry(graph) >= 0;
+    return is_there ? TENGINE_OK : fail_without_ir_entry(graph, "option model.entry", wanted);
+}
+
 // The handle of a graph that was created, unless it is NULL, and loaded with this status.
 static graph_t give_loaded(api_graph_t* graph, int status)
 {
+    if (graph && graph->graph->core->serializer && status == TENGINE_OK)
+        status = check_entry(graph->graph);
     if (!IS_MINIMAL && graph && status == TENGINE_OK) status = apply_states(graph->graph);
     if (!IS_MINIMAL && graph && status == TENGINE_OK) status = take_ir_affinity_hints(graph->graph);
     if (graph && status == TENGINE_OK) return graph->graph;
@@ -271,6 +288,39 @@ graph_t tengine_graph_load(context_t context, const char* model_format, const vo
         return api_pointer(NULL);
     api_graph_t* graph = create_empty_graph(context);
     return give_loaded(graph, graph ? load_memory(graph->graph, &source) : TENGINE_OK);
+}
+
+// `graph` is empty, and joins the entries of the parent.
+static int load_entry(struct graph* parent, int entry, struct graph* graph)
+{
+    struct serializer* format = parent->core->serializer;
+    if (!format || !format->load_entry)
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "tengine_graph_open_entry: entry '%s' is a graph of the program, "
+                                 "not of a file",
+                                 get_ir_entry_name(parent, entry));
+    TENGINE_RETURN_IF_ERROR(format->load_entry(format, parent, entry, graph));
+    TENGINE_RETURN_IF_ERROR(join_ir_entries(graph, parent, entry));
+    // Packs are found by the addresses of constants, which must then stay where they are.
+    TENGINE_RETURN_IF_ERROR(share_ir_executions(parent));
+    TENGINE_RETURN_IF_ERROR(join_ir_shared_model(graph, parent));
+    return share_ir_model(graph, NULL);
+}
+
+graph_t tengine_graph_open_entry(graph_t graph, const char* name)
+{
+    const api_graph_t* target = find_graph(graph, __func__);
+    if (!target || check_name(name, __func__, "name") < 0 || check_idle(target, __func__) < 0)
+        return api_pointer(NULL);
+    const int entry = find_ir_entry(target->graph, name);
+    if (entry < 0) {
+        fail_without_ir_entry(target->graph, __func__, name);
+        return api_pointer(NULL);
+    }
+    api_graph_t* opened = create_empty_graph(target->context);
+    if (!opened) return api_pointer(NULL);
+    opened->thread = target->thread;
+    return give_loaded(opened, load_entry(target->graph, entry, opened->graph));
 }
 
 int destroy_graph(graph_t graph)

@@ -23,7 +23,8 @@ tensor_t tengine_graph_get_state(graph_t graph, int index)
 int tengine_graph_reset_states(graph_t graph)
 {
     const api_graph_t* target = find_graph(graph, __func__);
-    if (!target || check_idle(target, __func__) < 0) return api_failure();
+    if (!target || check_idle(target, __func__) < 0 || check_ir_states_idle(target->graph) < 0)
+        return api_failure();
     return api_result(reset_ir_states(target->graph));
 }
 

@@ -289,6 +289,7 @@ static int set_data(tensor_t tensor, const void* input_data, int64_t size, const
     struct tensor* target = find_tensor(tensor, function, &owner);
     if (!target || check_is_plain(target, function) < 0 ||
         check_data_idle(owner, target, function) < 0 ||
+        (is_ir_state(owner->graph, target) && check_ir_states_idle(owner->graph) < 0) ||
         check_new_data(target, function, input_data, size) < 0 ||
         own_ir_constant(owner->graph, target) < 0 ||
         (!target->data && allocate_ir_tensor(target) < 0))

@@ -12,6 +12,7 @@ TENGINE_EXTERN_C_BEGIN
 struct custom_kernel;
 struct graph_pool;
 struct ir_bodies;
+struct ir_entries;
 struct ir_metadata;
 struct ir_model_parts;
 struct ir_refusal;
@@ -121,12 +122,15 @@ typedef struct ir_graph_core
     struct ir_model_parts* model_parts;  // source graph: see graph/model_part.h; NULL: none
     struct ir_metadata* metadata;        // source graph: see graph/metadata.h; NULL: none
     struct vector* states;               // source graph: see graph/state.h; NULL: none
+    struct ir_entries* entries;          // source graph: the model's, see graph/entry.h; NULL: none
+    int entry;                           // and which of them it is
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted
     // Source graph: the model that it shares with other instances, see graph/shared_model.h, or
     // NULL; which state of it; and the graph's revision in this state.
     struct ir_shared_model* shared;
+    int shared_entry;  // which entry of the model it is there
     int shared_generation;
     uint64_t shared_revision;
     // Source graph that is a body: the execution graph whose node has it; else NULL.

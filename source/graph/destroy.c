@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of graphs: with a graph go its nodes, with a node its bodies, which are graphs.
 #include "base/alloc.h"
+#include "base/minimal.h"
 #include "graph/body.h"
 #include "graph/context.h"
+#include "graph/entry.h"
 #include "graph/graph.h"
 #include "graph/graph_pool.h"
 #include "graph/metadata.h"
@@ -42,6 +44,10 @@ void destroy_ir_graph(struct graph* graph)
 {
     if (!graph) return;
     if (graph->core->execution) destroy_ir_graph(graph->core->execution);
+    // Other entries of the model see the states until here, on other threads, too.
+    release_vector(graph->core->states);
+    graph->core->states = NULL;
+    if (!IS_MINIMAL) leave_ir_entries(graph);
     if (graph->subgraph_list) {
         release_ir_subgraph_list(graph);
         release_vector(graph->subgraph_list);
@@ -67,13 +73,12 @@ void destroy_ir_graph(struct graph* graph)
     release_vector(graph->core->announced);
     release_ir_model_parts(graph->core->model_parts);
     release_ir_metadata(graph->core->metadata);
-    release_vector(graph->core->states);
     free_memory(graph->core->plan);
     release_vector(graph->core->settled_shapes);
     release_vector(graph->core->affinity);
     release_graph_pool(graph->core->pool);
     release_ir_strings(graph->core->strings);
-    release_ir_shared_model(graph->core->shared);
+    release_ir_shared_model(graph->core->shared, graph->core->shared_entry);
     // Devices may be unregistered from here on.
     if (graph->core->candidates) graph->core->release_candidates(graph->core->candidates);
     if (graph->device) end_ir_use(graph->device, IR_USER_GRAPH);

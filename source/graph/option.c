@@ -60,10 +60,6 @@ static const ir_option_t option_table[] = {
      .choices = "",
      .help = "nodes that stay in the model's types in every precision: names, patterns with * and "
              "?, or op:<operator>, separated by commas"},
-    {.key = "litert.signature",
-     .initial = "",
-     .choices = "",
-     .help = "signature of a .tflite that create_graph loads, by its key; empty: the first one"},
     {.key = "precision.rounding",
      .initial = "model",
      .choices = "model nearest litert litert-micro",
@@ -180,6 +176,11 @@ static const ir_option_t option_table[] = {
      .choices = "0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28",
      .help = "opset of the ONNX files that save_graph writes; 0: 21, or the first one after it "
              "that has all operators of the graph"},
+    {.key = "model.entry",
+     .initial = "",
+     .choices = "",
+     .help = "entry of a model with several that create_graph loads, such as a signature of a "
+             ".tflite, by its name; empty: the first one"},
     {.key = "model.states",
      .initial = "1",
      .choices = "0 1",

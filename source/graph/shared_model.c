@@ -11,7 +11,8 @@
 struct ir_shared_model
 {
     pthread_mutex_t mutex;
-    int holder_num;         // instances
+    int holder_num;         // instances, of all entries
+    struct vector* shares;  // int: those of an entry of the model (graph/entry.h), by its index
     int generation;         // counts the states of instances that were shared
     struct vector* data;    // void*: of constants
     struct vector* tables;  // table_t
@@ -35,14 +36,21 @@ static void release_table(void* item)
     release_graph_packs(((const table_t*)item)->packs);
 }
 
-void release_ir_shared_model(struct ir_shared_model* model)
+static int* share_at(const struct ir_shared_model* model, int entry)
+{
+    return get_vector_data(model->shares, entry);
+}
+
+void release_ir_shared_model(struct ir_shared_model* model, int entry)
 {
     if (!model) return;
     pthread_mutex_lock(&model->mutex);
     const bool is_last = --model->holder_num == 0;
+    if (share_at(model, entry)) --*share_at(model, entry);
     pthread_mutex_unlock(&model->mutex);
     if (!is_last) return;
     pthread_mutex_destroy(&model->mutex);
+    release_vector(model->shares);
     release_vector(model->tables);
     release_vector(model->data);
     free_memory(model);
@@ -53,17 +61,27 @@ static int fail_without_memory(void)
     return tengine_error_set(TENGINE_ENOMEM, "out of memory for a shared model");
 }
 
+// 0, or -1 when out of memory.
+static int add_share(struct ir_shared_model* model, int entry)
+{
+    const int number = get_vector_num(model->shares);
+    if (entry >= number && resize_vector(model->shares, entry + 1) < 0) return -1;
+    ++*share_at(model, entry);
+    return 0;
+}
+
 // NULL when out of memory.
-static struct ir_shared_model* create_model(void)
+static struct ir_shared_model* create_model(int entry)
 {
     struct ir_shared_model* created = alloc_memory(sizeof *created);
     if (!created) return NULL;
     pthread_mutex_init(&created->mutex, NULL);
     created->holder_num = 1;
+    created->shares = create_vector(sizeof(int), NULL);
     created->data = create_vector(sizeof(void*), free_data);
     created->tables = create_vector(sizeof(table_t), release_table);
-    if (created->data && created->tables) return created;
-    release_ir_shared_model(created);
+    if (created->data && created->tables && add_share(created, entry) == 0) return created;
+    release_ir_shared_model(created, entry);
     return NULL;
 }
 
@@ -119,7 +137,7 @@ int count_ir_instances(const struct graph* source)
     struct ir_shared_model* model = source->core->shared;
     if (!model) return 1;
     pthread_mutex_lock(&model->mutex);
-    const int number = model->holder_num;
+    const int number = *share_at(model, source->core->shared_entry);
     pthread_mutex_unlock(&model->mutex);
     return number;
 }
@@ -208,7 +226,10 @@ int share_ir_model(struct graph* source, const ir_pack_terms_t* terms)
 {
     ir_graph_core_t* core = source->core;
     const bool is_new = !core->shared;
-    if (is_new) core->shared = create_model();
+    if (is_new) {
+        core->shared_entry = core->entry;
+        core->shared = create_model(core->entry);
+    }
     if (!core->shared) return fail_without_memory();
     pthread_mutex_lock(&core->shared->mutex);
     if (is_new || has_changed(source)) {
@@ -221,13 +242,18 @@ int share_ir_model(struct graph* source, const ir_pack_terms_t* terms)
     return status;
 }
 
-void join_ir_shared_model(struct graph* instance, const struct graph* source)
+int join_ir_shared_model(struct graph* instance, const struct graph* source)
 {
     struct ir_shared_model* model = source->core->shared;
+    const int entry = instance->core->entries ? instance->core->entry : source->core->shared_entry;
     pthread_mutex_lock(&model->mutex);
-    ++model->holder_num;
+    const int status = add_share(model, entry);
+    if (status == 0) ++model->holder_num;
     pthread_mutex_unlock(&model->mutex);
+    if (status < 0) return fail_without_memory();
     instance->core->shared = model;
+    instance->core->shared_entry = entry;
     instance->core->shared_generation = source->core->shared_generation;
     instance->core->shared_revision = instance->core->revision;
+    return TENGINE_OK;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that the instances of a model have in common: the data of constants, and tables of
-// packs. An instance is a source graph of its own, which tengine_graph_share() makes; it has its
-// own tensors, whose `data` point to this memory.
+// The memory that the instances of a model, and its entries, have in common: the data of constants,
+// and tables of packs. An instance is a source graph of its own, which tengine_graph_share() makes;
+// it has its own tensors, whose `data` point to this memory.
 //
 // The data of shared constants do not change and keep their addresses as long as there is an
 // instance, since addresses are the keys of packs. An instance whose constants change gets its own
@@ -25,9 +25,11 @@ typedef struct ir_pack_terms
 // NULL: these packs are not for other instances. ENOMEM.
 TENGINE_MUST_USE int share_ir_model(struct graph* source, const ir_pack_terms_t* terms);
 
-// Makes `instance`, a copy of `source` as it is now, share its model.
-void join_ir_shared_model(struct graph* instance, const struct graph* source);
-void release_ir_shared_model(struct ir_shared_model* model);  // NULL is allowed
+// Makes `instance`, a copy of `source` as it is now or another entry of its file, share its model.
+// ENOMEM.
+TENGINE_MUST_USE int join_ir_shared_model(struct graph* instance, const struct graph* source);
+// `entry`: shared_entry of the graph. NULL is allowed.
+void release_ir_shared_model(struct ir_shared_model* model, int entry);
 
 // Sets *out_packs to the table that instances with the same constants share under these terms. The
 // caller is to release it. NULL: the graph shares no model, or has changed since it was shared.
@@ -38,7 +40,8 @@ TENGINE_MUST_USE int find_ir_shared_packs(const struct graph* source, const ir_p
 // Gives a constant of an instance data of its own, before the program writes to it. ENOMEM.
 TENGINE_MUST_USE int own_ir_constant(const struct graph* source, struct tensor* constant);
 
-// The number of instances that share the model of this graph; 1 for a graph that shares none.
+// The number of instances of this graph, which other entries of its model are not; 1 for a graph
+// that shares no model.
 int count_ir_instances(const struct graph* source);
 
 TENGINE_EXTERN_C_END

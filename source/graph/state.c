@@ -6,23 +6,28 @@
 
 #include "base/alloc.h"
 #include "graph/declaration.h"
+#include "graph/entry.h"
 #include "graph/graph.h"
 #include "graph/metadata.h"
+#include "graph/state_value.h"
 
 #define STATE_KEY "tengine.state."
 #define FIRST_KEY "tengine.initial."
+#define SHARED_KEY "tengine.shared."
 
 typedef struct ir_state
 {
-    struct tensor* input;
-    struct tensor* output;
-    void* memory;  // two values, of which a run reads one and writes the other; NULL: none yet
-    size_t bytes;  // of a value
+    ir_state_user_t user;
+    char* key;  // entries of a model share states of the same; "": no others
+    struct ir_state_value* value;
+    struct ir_state_value* joined;  // while graphs become entries: the value to be
 } ir_state_t;
 
 static void release_state(void* item)
 {
-    free_memory(((ir_state_t*)item)->memory);
+    const ir_state_t* state = item;
+    free_memory(state->key);
+    if (state->value) leave_ir_state_value(state->value, state->user.graph);
 }
 
 static ir_state_t* state_at(const struct graph* source, int index)
@@ -32,18 +37,18 @@ static ir_state_t* state_at(const struct graph* source, int index)
 
 struct tensor* get_ir_state_input(const struct graph* source, int index)
 {
-    return state_at(source, index)->input;
+    return state_at(source, index)->user.input;
 }
 
 struct tensor* get_ir_state_output(const struct graph* source, int index)
 {
-    return state_at(source, index)->output;
+    return state_at(source, index)->user.output;
 }
 
 bool find_ir_state(const struct graph* source, const struct tensor* tensor)
 {
     for (int i = 0; i < count_ir_states(source); ++i)
-        if (state_at(source, i)->input == tensor || state_at(source, i)->output == tensor)
+        if (state_at(source, i)->user.input == tensor || state_at(source, i)->user.output == tensor)
             return true;
     return false;
 }
@@ -93,6 +98,12 @@ int declare_ir_state(struct graph* source, const char* input, const char* output
     return TENGINE_OK;
 }
 
+int share_ir_state_as(struct graph* source, const char* input, const char* key)
+{
+    TENGINE_RETURN_IF_ERROR(own_ir_metadata(source));
+    return add_property(source, SHARED_KEY, input, key);
+}
+
 // ---- lists of the graph ----
 
 // Moves an entry of a list to its end.
@@ -140,6 +151,64 @@ static int find_tensor(const struct graph* source, const char* state, const char
                              state, what, name);
 }
 
+// ---- sharing ----
+
+static const char* find_text(const struct graph* source, const char* prefix, const char* name)
+{
+    const ir_metadata_entry_t* entry;
+    for (int i = 0; (entry = get_any_ir_metadata(find_ir_metadata(source), i)) != NULL; ++i) {
+        const char* found = match_ir_property(entry, prefix);
+        if (found && strcmp(found, name) == 0) return entry->text;
+    }
+    return NULL;
+}
+
+// That of the first entry which has the key.
+static struct ir_state_value* find_shared_value(const struct graph* source, const char* key)
+{
+    const struct graph* member;
+    for (int i = 0; *key && (member = get_ir_entry_member(source, i)) != NULL; ++i)
+        for (int k = 0; k < count_ir_states(member); ++k) {
+            const ir_state_t* state = state_at(member, k);
+            if (strcmp(state->key, key) == 0) return state->joined ? state->joined : state->value;
+        }
+    return NULL;
+}
+
+// The state becomes one with those of other entries that have its key.
+static int share_or_make_value(ir_state_t* state)
+{
+    struct graph* source = state->user.graph;
+    lock_ir_entries(source);
+    struct ir_state_value* shared = find_shared_value(source, state->key);
+    const int status = shared ? join_ir_state_value(shared, &state->user) : TENGINE_OK;
+    unlock_ir_entries(source);
+    TENGINE_RETURN_IF_ERROR(status);
+    state->value = shared ? shared : create_ir_state_value(&state->user);
+    if (state->value) return TENGINE_OK;
+    return tengine_error_set(TENGINE_ENOMEM, "state '%s': out of memory", state->user.input->name);
+}
+
+static int push_state(struct graph* source, struct tensor* input, struct tensor* output)
+{
+    const char* key = find_text(source, SHARED_KEY, input->name);
+    ir_state_t state = {.user = {source, input, output}};
+    state.key = duplicate_string(key ? key : input->name);
+    if (!source->core->states)
+        source->core->states = create_vector(sizeof(ir_state_t), release_state);
+    int status = TENGINE_ENOMEM;
+    if (state.key && source->core->states) {
+        status = share_or_make_value(&state);
+        if (status == TENGINE_OK && push_vector_data(source->core->states, &state) == 0)
+            return TENGINE_OK;
+    }
+    release_state(&state);
+    if (status < 0 && status != TENGINE_ENOMEM) return status;
+    return tengine_error_set(TENGINE_ENOMEM, "state '%s': out of memory", input->name);
+}
+
+// ---- making states ----
+
 static int add_state(struct graph* source, const char* input, const char* output)
 {
     int from, to;
@@ -147,18 +216,15 @@ static int add_state(struct graph* source, const char* input, const char* output
                                         source->input_tensor_num, &from));
     TENGINE_RETURN_IF_ERROR(find_tensor(source, input, "output", output, source->output_tensors,
                                         source->output_tensor_num, &to));
-    ir_state_t state = {.input = source->tensor_list[source->input_tensors[from]],
-                        .output = source->tensor_list[source->output_tensors[to]]};
-    if (!source->core->states)
-        source->core->states = create_vector(sizeof(ir_state_t), release_state);
-    if (!source->core->states || push_vector_data(source->core->states, &state) < 0)
-        return tengine_error_set(TENGINE_ENOMEM, "state '%s': out of memory", input);
+    struct tensor* before = source->tensor_list[source->input_tensors[from]];
+    struct tensor* after = source->tensor_list[source->output_tensors[to]];
+    release_ir_tensor_data(before);
+    release_ir_tensor_data(after);
+    TENGINE_RETURN_IF_ERROR(push_state(source, before, after));
     move_to_end(source->input_tensors, source->input_tensor_num, from);
     move_to_end(source->output_tensors, source->output_tensor_num, to);
-    release_ir_tensor_data(state.input);
-    release_ir_tensor_data(state.output);
-    remove_node(source, source->input_nodes, &source->input_num, state.input->producer);
-    const struct node* writer = get_ir_graph_node(source, state.output->producer);
+    remove_node(source, source->input_nodes, &source->input_num, before->producer);
+    const struct node* writer = get_ir_graph_node(source, after->producer);
     if (writer && !has_output(source, writer))
         remove_node(source, source->output_nodes, &source->output_num, writer->index);
     return TENGINE_OK;
@@ -167,7 +233,7 @@ static int add_state(struct graph* source, const char* input, const char* output
 static bool is_state_name(const struct graph* source, const char* name)
 {
     for (int i = 0; i < count_ir_states(source); ++i)
-        if (strcmp(state_at(source, i)->input->name, name) == 0) return true;
+        if (strcmp(get_ir_state_input(source, i)->name, name) == 0) return true;
     return false;
 }
 
@@ -191,14 +257,14 @@ int keep_ir_state(struct graph* source, const char* input, const char* output)
 
 // ---- values ----
 
-static const char* find_first_value(const struct graph* source, const struct tensor* input)
+// That of this state, else of an entry that shares it.
+static const char* find_first_value(const ir_state_t* state)
 {
-    const ir_metadata_entry_t* entry;
-    for (int i = 0; (entry = get_any_ir_metadata(find_ir_metadata(source), i)) != NULL; ++i) {
-        const char* name = match_ir_property(entry, FIRST_KEY);
-        if (name && strcmp(name, input->name) == 0) return entry->text;
-    }
-    return NULL;
+    const char* text = find_text(state->user.graph, FIRST_KEY, state->user.input->name);
+    const ir_state_user_t* user;
+    for (int i = 0; !text && (user = get_ir_state_user(state->value, i)) != NULL; ++i)
+        text = find_text(user->graph, FIRST_KEY, user->input->name);
+    return text;
 }
 
 static int digit_of(char letter)
@@ -233,9 +299,9 @@ static int read_first_value(const struct tensor* input, const char* text, uint8_
 
 int write_ir_first_value(const struct graph* source, int index, void* out_value, size_t bytes)
 {
-    const struct tensor* input = state_at(source, index)->input;
-    const char* text = find_first_value(source, input);
-    if (text && bytes > 0) return read_first_value(input, text, out_value, bytes);
+    const ir_state_t* state = state_at(source, index);
+    const char* text = find_first_value(state);
+    if (text && bytes > 0) return read_first_value(state->user.input, text, out_value, bytes);
     if (bytes > 0) memset(out_value, 0, bytes);
     return TENGINE_OK;
 }
@@ -244,9 +310,12 @@ int reset_ir_states(struct graph* source)
 {
     for (int i = 0; i < count_ir_states(source); ++i) {
         const ir_state_t* state = state_at(source, i);
-        if (state->input->data)
-            TENGINE_RETURN_IF_ERROR(
-                write_ir_first_value(source, i, state->input->data, state->bytes));
+        size_t bytes;
+        void* memory = get_ir_state_memory(state->value, &bytes);
+        if (memory)
+            TENGINE_RETURN_IF_ERROR(write_ir_first_value(source, i, memory, bytes));
+        else
+            release_ir_tensor_data(state->user.input);
     }
     return TENGINE_OK;
 }
@@ -254,7 +323,7 @@ int reset_ir_states(struct graph* source)
 static int check_state(const ir_state_t* state)
 {
     char input[IR_SHAPE_TEXT_SIZE], output[IR_SHAPE_TEXT_SIZE];
-    const struct tensor *from = state->input, *to = state->output;
+    const struct tensor *from = state->user.input, *to = state->user.output;
     if (from->data_type == TENGINE_DT_STRING)
         return tengine_error_set(TENGINE_EDTYPE, "state '%s' is of strings, expected numbers",
                                  from->name);
@@ -275,26 +344,14 @@ static int check_state(const ir_state_t* state)
 // The program may have set the input's value before there was memory for it.
 static int settle_state(const struct graph* source, int index)
 {
-    ir_state_t* state = state_at(source, index);
+    const ir_state_t* state = state_at(source, index);
+    bool is_new;
     TENGINE_RETURN_IF_ERROR(check_state(state));
-    const size_t bytes = get_ir_tensor_bytes(state->input);
-    size_t stride, both;
-    if (state->memory && state->bytes == bytes && state->input->data && state->output->data)
-        return TENGINE_OK;
-    const bool fits =
-        checked_align(bytes, ALLOC_ALIGNMENT, &stride) && checked_add(stride, bytes, &both);
-    char* memory = fits ? alloc_memory(both) : NULL;
-    if (!memory)
-        return tengine_error_set(TENGINE_ENOMEM, "state '%s': out of memory for twice %zu bytes",
-                                 state->input->name, bytes);
-    const bool has_value = state->input->data;
-    if (has_value && bytes > 0) memcpy(memory, state->input->data, bytes);
-    set_ir_tensor_data(state->input, memory, false);
-    set_ir_tensor_data(state->output, memory + stride, false);
-    free_memory(state->memory);
-    state->memory = memory;
-    state->bytes = bytes;
-    return has_value ? TENGINE_OK : write_ir_first_value(source, index, memory, bytes);
+    TENGINE_RETURN_IF_ERROR(settle_ir_state_value(state->value, &state->user, &is_new));
+    if (!is_new) return TENGINE_OK;
+    size_t bytes;
+    void* memory = get_ir_state_memory(state->value, &bytes);
+    return write_ir_first_value(source, index, memory, bytes);
 }
 
 int settle_ir_states(struct graph* source)
@@ -304,12 +361,104 @@ int settle_ir_states(struct graph* source)
     return TENGINE_OK;
 }
 
-void turn_ir_states(struct graph* source)
+// ---- runs ----
+
+static const struct graph* find_other_runner(const struct graph* source)
 {
     for (int i = 0; i < count_ir_states(source); ++i) {
-        const ir_state_t* state = state_at(source, i);
-        void* written = state->output->data;
-        set_ir_tensor_data(state->output, state->input->data, false);
-        set_ir_tensor_data(state->input, written, false);
+        const struct graph* runner = *find_ir_state_runner(state_at(source, i)->value);
+        if (runner && runner != source) return runner;
+    }
+    return NULL;
+}
+
+static void set_runner(const struct graph* source, struct graph* runner)
+{
+    for (int i = 0; i < count_ir_states(source); ++i)
+        *find_ir_state_runner(state_at(source, i)->value) = runner;
+}
+
+static int fail_shared(int status, const struct graph* source, const struct graph* runner)
+{
+    return tengine_error_set(status,
+                             "entry '%s' shares states with entry '%s', of which a run is in "
+                             "flight; call wait_graph for that",
+                             get_ir_entry_name(source, get_ir_entry(source)),
+                             get_ir_entry_name(runner, get_ir_entry(runner)));
+}
+
+int check_ir_states_idle(const struct graph* source)
+{
+    if (get_ir_entry(source) < 0) return TENGINE_OK;
+    lock_ir_entries(source);
+    const struct graph* runner = find_other_runner(source);
+    const int status = runner ? fail_shared(TENGINE_ESTATE, source, runner) : TENGINE_OK;
+    unlock_ir_entries(source);
+    return status;
+}
+
+int claim_ir_states(struct graph* source, int status)
+{
+    if (get_ir_entry(source) < 0) return TENGINE_OK;
+    lock_ir_entries(source);
+    const struct graph* runner = find_other_runner(source);
+    if (runner)
+        status = fail_shared(status, source, runner);
+    else
+        set_runner(source, source);
+    unlock_ir_entries(source);
+    return runner ? status : TENGINE_OK;
+}
+
+void release_ir_states(struct graph* source, bool is_written)
+{
+    lock_ir_entries(source);
+    for (int i = 0; is_written && i < count_ir_states(source); ++i)
+        turn_ir_state_value(state_at(source, i)->value);
+    set_runner(source, NULL);
+    unlock_ir_entries(source);
+}
+
+// ---- graphs that become entries ----
+
+// A state becomes a user of the value that another graph has, and then leaves its own.
+static void undo_joining(const struct graph* graph, int number)
+{
+    for (int i = 0; i < number; ++i) {
+        ir_state_t* state = state_at(graph, i);
+        if (state->joined) remove_ir_state_user(state->joined, graph);
+        state->joined = NULL;
+    }
+}
+
+static int join_state(ir_state_t* state)
+{
+    struct ir_state_value* shared = find_shared_value(state->user.graph, state->key);
+    if (!shared || shared == state->value) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(join_ir_state_value(shared, &state->user));
+    state->joined = shared;
+    return TENGINE_OK;
+}
+
+int begin_joining_ir_states(struct graph* graph)
+{
+    for (int i = 0; i < count_ir_states(graph); ++i) {
+        const int status = join_state(state_at(graph, i));
+        if (status == TENGINE_OK) continue;
+        undo_joining(graph, i);
+        return status;
+    }
+    return TENGINE_OK;
+}
+
+void end_joining_ir_states(struct graph* graph, bool is_joined)
+{
+    if (!is_joined) undo_joining(graph, count_ir_states(graph));
+    for (int i = 0; i < count_ir_states(graph); ++i) {
+        ir_state_t* state = state_at(graph, i);
+        if (!state->joined) continue;
+        merge_ir_state_value(state->joined, state->value, graph);
+        state->value = state->joined;
+        state->joined = NULL;
     }
 }

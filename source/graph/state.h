@@ -7,7 +7,10 @@
 // The model states them as properties (graph/metadata.h), which all formats and copies keep:
 //     tengine.state.<input> = <output>
 //     tengine.initial.<input> = <hexadecimal digits of the first value, or of one element of it>
-// A state without the second one begins with zeros. Minimal builds read no properties and have no
+// A state without the second one begins with zeros. Graphs that are entries of a model
+// (graph/entry.h) share states of the same name, or rather key:
+//     tengine.shared.<input> = <key>, "": the state is of one entry
+// Minimal builds read no properties and have no
 // states.
 #pragma once
 
@@ -22,12 +25,15 @@ TENGINE_EXTERN_C_BEGIN
 TENGINE_MUST_USE int declare_ir_state(struct graph* source, const char* input, const char* output,
                                       const void* first, size_t bytes);
 
+// Adds the property that gives the state of this input a key. ENOMEM.
+TENGINE_MUST_USE int share_ir_state_as(struct graph* source, const char* input, const char* key);
+
 // Makes states of all inputs and outputs that the properties name, and that are none yet. EGRAPH: a
-// property names no input or no output. ENOMEM.
+// property names no input or no output, or another entry has it with another type or shape. ENOMEM.
 TENGINE_MUST_USE int apply_ir_states(struct graph* source);
 
 // Makes a state of an input and an output of the graph, and adds the property. EGRAPH: the graph
-// has no such input or output. ENOMEM.
+// has no such input or output, or another entry has it with another type or shape. ENOMEM.
 TENGINE_MUST_USE int keep_ir_state(struct graph* source, const char* input, const char* output);
 
 static inline int count_ir_states(const struct graph* source)
@@ -49,12 +55,22 @@ static inline bool is_ir_state(const struct graph* source, const struct tensor* 
 // ENOMEM.
 TENGINE_MUST_USE int settle_ir_states(struct graph* source);
 
-// After a run that has succeeded: the next one reads what it has written.
-void turn_ir_states(struct graph* source);
+// Before a run, and after it: whether it has succeeded, so that the next one reads what it has
+// written. The first fails with `status` while another entry that shares a state runs.
+TENGINE_MUST_USE int claim_ir_states(struct graph* source, int status);
+void release_ir_states(struct graph* source, bool is_written);
+// ESTATE while an entry that shares a state runs, which is not this graph.
+TENGINE_MUST_USE int check_ir_states_idle(const struct graph* source);
 
 // Writes the first value of a state, of `bytes` bytes. EINVAL, ERANGE: the property does not fit.
 TENGINE_MUST_USE int write_ir_first_value(const struct graph* source, int index, void* out_value,
                                           size_t bytes);
+
+// The steps of a graph that has become an entry of others: its states become those of entries
+// before it, which must have no other type, shape or scale (EGRAPH; ENOMEM), or stay its own. Runs
+// are not in flight.
+TENGINE_MUST_USE int begin_joining_ir_states(struct graph* graph);
+void end_joining_ir_states(struct graph* graph, bool is_joined);
 
 // Gives all states their first value; without memory they will begin with it. EINVAL, ERANGE.
 TENGINE_MUST_USE int reset_ir_states(struct graph* source);

@@ -222,7 +222,7 @@ static int end_run(struct graph* source, int status)
     trace_ir_run(execution, frame, status);
     const int published = publish_ir_parts(execution);
     if (status >= 0) status = published;
-    if (status >= 0 && count_ir_states(source) > 0) turn_ir_states(source);
+    if (count_ir_states(source) > 0) release_ir_states(source, status >= 0);
     settle_status(source, status);
     return failure.code != 0 ? raise_ir_failure(&failure) : status;
 }
@@ -232,6 +232,7 @@ static int lose_run(struct graph* source)
 {
     get_ir_session(source->core->execution)->finished++;
     lose_ir_runs(source);
+    if (count_ir_states(source) > 0) release_ir_states(source, false);
     settle_status(source, TENGINE_ESTATE);
     return fail_lost(source);
 }
@@ -273,8 +274,14 @@ int run_ir_graph(struct graph* source, int block)
     TENGINE_RETURN_IF_ERROR(check_ir_graph_run(source, block));
     ir_session_t* session = get_ir_session(source->core->execution);
     const int64_t started = session->started;
+    const bool has_states = count_ir_states(source) > 0;
+    if (has_states)
+        TENGINE_RETURN_IF_ERROR(claim_ir_states(source, block ? TENGINE_ESTATE : TENGINE_ELIMIT));
     const int status = begin_run(source, block);
-    if (session->started == started) return status;  // the run has not begun
+    if (session->started == started) {  // the run has not begun
+        if (has_states) release_ir_states(source, false);
+        return status;
+    }
     // A scheduler without a queue has ended the run; it is the only one.
     if (status >= 0 && !block && session->scheduler->try_wait) return TENGINE_OK;
     return end_run(source, status);

@@ -10,6 +10,7 @@
 #include "base/file_image.hpp"
 #include "base/guard.hpp"
 #include "graph/core.h"
+#include "graph/entry.h"
 #include "graph/option.h"
 #include "serializer/serializer.h"
 
@@ -19,7 +20,8 @@ namespace tengine {
 //     kName, kEnding    those of serializer_t
 //     kFile             the word for such a file in messages
 //     kAlignment        of the bytes that are read in place
-//     read_model()      fills an empty graph from an image
+//     read_model()      fills an empty graph from an image, with the entry of this name; "": the
+//                       first one
 template <class Format>
 class ImageFormat
 {
@@ -34,6 +36,7 @@ class ImageFormat
         made.load_block = load_block;
         made.unload_graph = unload_graph;
         made.share = share;
+        made.load_entry = load_entry;
         made.locate_data = [](const struct serializer*, const struct graph* graph,
                               const void* data) { return image_of(graph)->locate(data); };
         made.file_ending = Format::kEnding;
@@ -68,7 +71,8 @@ class ImageFormat
     {
         graph->core->serializer = serializer;
         graph->core->serializer_privacy = image.get();
-        return Format::read_model(graph, image.release());
+        const char* entry = get_ir_context_option(graph->attribute->context, "model.entry");
+        return Format::read_model(graph, image.release(), entry);
     }
 
     static int load_model(struct serializer* serializer, struct graph* graph, const char* file_name,
@@ -129,6 +133,15 @@ class ImageFormat
         graph->core->serializer = serializer;
         graph->core->serializer_privacy = image_of(parent);
         return TENGINE_OK;
+    }
+
+    static int load_entry(struct serializer* serializer, const struct graph* parent, int entry,
+                          struct graph* graph)
+    {
+        TENGINE_RETURN_IF_ERROR(image_of(parent)->check());
+        TENGINE_RETURN_IF_ERROR(share(serializer, parent, graph));
+        const char* name = get_ir_entry_name(parent, entry);
+        return guard("load", [=] { return Format::read_model(graph, image_of(parent), name); });
     }
 };
 

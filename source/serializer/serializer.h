@@ -61,6 +61,11 @@ typedef struct serializer
     // too: the memory that their constants lie in stays until both are unloaded, on any thread.
     // NULL: every constant owns its memory. After a failure the graph can only be destroyed.
     int (*share)(struct serializer* serializer, const struct graph* parent, struct graph* ir_graph);
+    // (optional) Fills the empty `ir_graph` with another entry (graph/entry.h) of the model of
+    // `parent`, by its index, from the same memory. NULL: such models have none. After a failure
+    // the graph can only be destroyed.
+    int (*load_entry)(struct serializer* serializer, const struct graph* parent, int entry,
+                      struct graph* ir_graph);
     // (optional) How the names of such files end (".onnx"). NULL: they have no ending of their own.
     const char* file_ending;
     // (optional) Whether the graph, which is of this format, or its parent was loaded from this

@@ -4,6 +4,7 @@
 #include "api_symbols.h"
 
 #include "tengine/custom_op.h"
+#include "tengine/entry.h"
 #include "tengine/file.h"
 #include "tengine/graph.h"
 #include "tengine/image.h"
@@ -95,6 +96,11 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_quantize),
     SYMBOL(tengine_graph_choose_quantization),
     SYMBOL(tengine_sequence_set),
+    SYMBOL(tengine_graph_get_entry_number),
+    SYMBOL(tengine_graph_get_entry_name),
+    SYMBOL(tengine_graph_get_entry_index),
+    SYMBOL(tengine_graph_open_entry),
+    SYMBOL(tengine_graph_join_entries),
     SYMBOL(tengine_graph_get_state),
     SYMBOL(tengine_graph_get_state_number),
     SYMBOL(tengine_graph_keep_state),

@@ -3,6 +3,7 @@
 #include "failing_calls.h"
 
 #include "tengine/custom_op.h"
+#include "tengine/entry.h"
 #include "tengine/file.h"
 #include "tengine/graph.h"
 #include "tengine/image.h"
@@ -91,6 +92,11 @@ static std::vector<FailingCall> build_and_run_calls()
         CALL(tengine_graph_get_input_number(h), -1),
         CALL(tengine_graph_get_output_number(h), -1),
         CALL(tengine_graph_get_input(h, 0), nullptr),
+        CALL(tengine_graph_get_entry_number(h), -1),
+        CALL(tengine_graph_get_entry_name(h, 0), nullptr),
+        CALL(tengine_graph_get_entry_index(h), -1),
+        CALL(tengine_graph_open_entry(h, "decode"), nullptr),
+        CALL(tengine_graph_join_entries(&h, names, 1), -1),
         CALL(tengine_graph_get_state_number(h), -1),
         CALL(tengine_graph_get_state(h, 0), nullptr),
         CALL(tengine_graph_reset_states(h), -1),

@@ -156,7 +156,7 @@ int copy_graph(const graph& source, const graph* outer, GraphPointer* out_graph)
 int copy_instance(const graph& source, GraphPointer* out_graph)
 {
     TENGINE_RETURN_IF_ERROR(copy_graph(source, nullptr, out_graph));
-    join_ir_shared_model(out_graph->get(), &source);
+    TENGINE_RETURN_IF_ERROR(join_ir_shared_model(out_graph->get(), &source));
     (*out_graph)->core->metadata = hold_ir_metadata(source.core->metadata);
     return TENGINE_OK;
 }

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <memory>
 
+#include "graph/entry.h"
 #include "graph/graph.h"
-#include "graph/metadata.h"
 #include "graph/name_index.h"
 #include "operator/param.h"
 #include "serializer/tflite/custom.h"
@@ -34,8 +34,9 @@ Origin::Origin(const FileImage* image, const struct graph& graph) : image_(image
     if (!image || !is_verified(*image)) return;
     model_ = file::GetModel(image->bytes());
     if (count(model_->subgraphs()) == 0) return;
-    signature_ =
-        find_signature(*model_, find_ir_property(find_ir_metadata(&graph), kSignatureProperty));
+    const struct graph& read = graph.core->source ? *graph.core->source : graph;
+    const int entry = get_ir_entry(&read);
+    signature_ = find_signature(*model_, entry < 0 ? "" : get_ir_entry_name(&read, entry));
     const uint32_t place = signature_ ? signature_->subgraph() : 0;
     if (place >= count(model_->subgraphs())) return;
     subgraph_ = model_->subgraphs()->Get(place);

@@ -2,11 +2,12 @@
 // The frame of a model: tables, signature, inputs and outputs.
 #include <algorithm>
 
+#include "base/minimal.h"
 #include "graph/declaration.h"
+#include "graph/entry.h"
 #include "graph/graph.h"
 #include "graph/metadata.h"
 #include "graph/name_index.h"
-#include "graph/option.h"
 #include "module/module.h"
 #include "operator/registry.h"
 #include "serializer/tflite/states.h"
@@ -35,51 +36,39 @@ int check_tables(Reading& reading)
                              reading.model->version(), kVersion);
 }
 
-// Fails with the names of all signatures.
-int fail_without(const file::Model& model, const char* wanted)
+// The signatures are the entries of the model. Files may have one without a name.
+int add_entries(const Reading& reading)
 {
-    String names;
-    for (uint32_t i = 0; i < count(model.signatures()); ++i)
-        names += (i > 0 ? ", " : "") + quote(text_of(model.signatures()->Get(i)->key()));
-    return tengine_error_set(
-        TENGINE_EINVAL, "option litert.signature: the model has no signature '%s', expected %s",
-        wanted, names.empty() ? "none" : names.c_str());
+    const auto* signatures = reading.model->signatures();
+    const uint32_t number = count(signatures);
+    if (number == 0 || (number == 1 && text_of(signatures->Get(0)->key()).empty()))
+        return TENGINE_OK;
+    Vector<const char*> names;
+    int own = 0;
+    for (uint32_t i = 0; i < number; ++i) {
+        const flatbuffers::String* key = signatures->Get(i)->key();
+        TENGINE_RETURN_IF_ERROR(reading.budget.charge(text_of(key).size() + 1 + 2 * sizeof(char*)));
+        if (signatures->Get(i) == reading.signature) own = static_cast<int>(i);
+        names.push_back(key ? key->c_str() : "");
+    }
+    return begin_ir_entries(reading.graph, names.data(), static_cast<int>(number), own);
 }
 
-int choose_subgraph(Reading& reading)
+int choose_subgraph(Reading& reading, std::string_view key)
 {
     const file::Model& model = *reading.model;
     if (count(model.subgraphs()) == 0)
         return tengine_error_set(TENGINE_EGRAPH, "the model has no subgraph");
-    const char* wanted =
-        get_ir_context_option(reading.graph->attribute->context, "litert.signature");
-    reading.signature = find_signature(model, wanted);
-    if (!reading.signature && *wanted) return fail_without(model, wanted);
+    reading.signature = find_signature(model, key);
+    TENGINE_RETURN_IF_ERROR(IS_MINIMAL ? TENGINE_OK : add_entries(reading));
+    if (!reading.signature && !key.empty())
+        return fail_without_ir_entry(reading.graph, "option model.entry", String(key).c_str());
     const uint32_t place = reading.signature ? reading.signature->subgraph() : 0;
     if (place >= count(model.subgraphs()))
         return tengine_error_set(
             TENGINE_EFORMAT, "signature %s is of subgraph %u, the model has %u",
             quote(text_of(reading.signature->key())).c_str(), place, count(model.subgraphs()));
     reading.subgraph = model.subgraphs()->Get(place);
-    return TENGINE_OK;
-}
-
-// States which of several signatures the graph is.
-int add_signature_names(const Reading& reading)
-{
-    const auto* signatures = reading.model->signatures();
-    if (count(signatures) < 2) return TENGINE_OK;
-    String names;
-    for (uint32_t i = 0; i < count(signatures); ++i)
-        names += (i > 0 ? "," : "") + String(text_of(signatures->Get(i)->key()));
-    TENGINE_RETURN_IF_ERROR(reading.budget.charge(names.size()));
-    TENGINE_RETURN_IF_ERROR(own_ir_metadata(reading.graph));
-    const String chosen(text_of(reading.signature->key()));
-    const ir_metadata_entry_t entries[] = {
-        {IR_METADATA_PROPERTY, 0, kSignatureProperty, chosen.c_str()},
-        {IR_METADATA_PROPERTY, 0, "litert.signatures", names.c_str()}};
-    for (const ir_metadata_entry_t& entry : entries)
-        TENGINE_RETURN_IF_ERROR(add_ir_metadata(reading.graph->core->metadata, &entry));
     return TENGINE_OK;
 }
 
@@ -253,14 +242,13 @@ const file::Signature* find_signature(const file::Model& model, std::string_view
     return nullptr;
 }
 
-int read_model(struct graph* graph, FileImage* image)
+int read_model(struct graph* graph, FileImage* image, std::string_view key)
 {
     Budget budget(image->size());
     Vector<Variable> variables;
     Reading reading(graph, image, &budget, &variables);
     TENGINE_RETURN_IF_ERROR(check_tables(reading));
-    TENGINE_RETURN_IF_ERROR(choose_subgraph(reading));
-    TENGINE_RETURN_IF_ERROR(add_signature_names(reading));
+    TENGINE_RETURN_IF_ERROR(choose_subgraph(reading, key));
     TENGINE_RETURN_IF_ERROR(add_hints(reading));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));
     TENGINE_RETURN_IF_ERROR(add_rounding(reading));

@@ -78,10 +78,11 @@ struct Reading
     int body_depth = 0;              // and of these that are bodies
 };
 
-// Fills the empty `graph` from the image, in which its constants lie. The file may be hostile.
-// TENGINE_EFORMAT (damaged), TENGINE_EGRAPH (records that are not a graph), TENGINE_EOPERATOR,
-// TENGINE_ENOTSUP, TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT, TENGINE_ENOMEM.
-TENGINE_MUST_USE int read_model(struct graph* graph, FileImage* image);
+// Fills the empty `graph` from the image, in which its constants lie, with the signature of this
+// key; "": the first one. The file may be hostile. TENGINE_ENOENT (no such key), TENGINE_EFORMAT
+// (damaged), TENGINE_EGRAPH (records that are not a graph), TENGINE_EOPERATOR, TENGINE_ENOTSUP,
+// TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT, TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_model(struct graph* graph, FileImage* image, std::string_view key);
 
 // The tensor of the graph for one of the subgraph; null: the subgraph has none.
 struct tensor* find_tensor(const Reading& reading, int32_t index);
@@ -93,8 +94,6 @@ TENGINE_MUST_USE int add_operators(Reading& reading);
 
 // The signature with this key, or the first one; null: there is none.
 const file::Signature* find_signature(const file::Model& model, std::string_view key);
-// The property that has the key, in a graph of a model with several signatures.
-constexpr const char* kSignatureProperty = "litert.signature";
 
 // The code of an operator; -1: the model has no such entry.
 int find_code(const Reading& reading, const file::Operator& record);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "graph/entry.h"
 #include "graph/graph.h"
 #include "graph/name_index.h"
 #include "graph/state.h"
@@ -382,6 +383,22 @@ int add_hidden_states(Reading& reading, struct node* node, const file::Operator&
     return TENGINE_OK;
 }
 
+namespace {
+
+// Signatures share the resources of the same container and name, and no other variables.
+int declare_key(const Reading& reading, const Variable& variable)
+{
+    if (count_ir_entries(reading.graph) < 2) return TENGINE_OK;
+    String key =
+        variable.container.empty() ? variable.name : variable.container + ":" + variable.name;
+    if (!variable.is_resource) key.clear();
+    if (key == variable.first->name) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(key.size()));
+    return share_ir_state_as(reading.graph, variable.first->name, key.c_str());
+}
+
+}  // namespace
+
 int declare_states(Reading& reading, Vector<int32_t>* inout_inputs, Vector<int32_t>* inout_outputs)
 {
     for (Variable& variable : *reading.variables) {
@@ -391,6 +408,7 @@ int declare_states(Reading& reading, Vector<int32_t>* inout_inputs, Vector<int32
         TENGINE_RETURN_IF_ERROR(declare_ir_state(
             reading.graph, variable.first->name, variable.now->name,
             has_value ? variable.first_value.data() : nullptr, variable.first_value.size()));
+        TENGINE_RETURN_IF_ERROR(declare_key(reading, variable));
         inout_inputs->push_back(variable.first->index);
         inout_outputs->push_back(variable.now->index);
     }

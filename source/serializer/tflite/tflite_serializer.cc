@@ -20,9 +20,9 @@ struct Format
     // The numbers in a flatbuffer are aligned from its start: bytes at an odd address are copied.
     static constexpr size_t kAlignment = alignof(uint64_t);
 
-    static int read_model(struct graph* graph, FileImage* image)
+    static int read_model(struct graph* graph, FileImage* image, const char* entry)
     {
-        return tflite::read_model(graph, image);
+        return tflite::read_model(graph, image, entry);
     }
 };
 

@@ -114,8 +114,9 @@ int set_outputs(const Reading& reading, const Vector<struct node*>& nodes)
 
 }  // namespace
 
-int read_model(struct graph* graph, FileImage* image)
+int read_model(struct graph* graph, FileImage* image, const char* entry)
 {
+    (void)entry;
     Reading reading(graph, image);
     HeaderRecord header;
     TENGINE_RETURN_IF_ERROR(check_header(reading, &header));

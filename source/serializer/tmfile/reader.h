@@ -41,10 +41,11 @@ struct Reading
     int depth = 0;  // graphs around it
 };
 
-// Fills the empty `graph` from the image, in which its constants lie. The file may be hostile.
-// TENGINE_EFORMAT (damaged), TENGINE_EGRAPH (records that are not a graph), TENGINE_EOPERATOR,
-// TENGINE_ENOTSUP, TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT, TENGINE_ENOMEM.
-TENGINE_MUST_USE int read_model(struct graph* graph, FileImage* image);
+// Fills the empty `graph` from the image, in which its constants lie, with the entry of this name;
+// "": the first one. The file may be hostile. TENGINE_ENOENT (no such entry), TENGINE_EFORMAT
+// (damaged), TENGINE_EGRAPH (records that are not a graph), TENGINE_EOPERATOR, TENGINE_ENOTSUP,
+// TENGINE_EDTYPE, TENGINE_ERANGE, TENGINE_ELIMIT, TENGINE_ENOMEM.
+TENGINE_MUST_USE int read_model(struct graph* graph, FileImage* image, const char* entry);
 
 // The image of a graph that was loaded from a tmfile; NULL for other graphs.
 const FileImage* find_image(const struct graph& graph);

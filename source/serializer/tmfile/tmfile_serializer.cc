@@ -22,9 +22,9 @@ struct Format
     static constexpr char kEnding[] = ".tmfile";
     static constexpr size_t kAlignment = 1;
 
-    static int read_model(struct graph* graph, FileImage* image)
+    static int read_model(struct graph* graph, FileImage* image, const char* entry)
     {
-        return tmfile::read_model(graph, image);
+        return tmfile::read_model(graph, image, entry);
     }
 };
 

@@ -41,7 +41,7 @@ list_macros() {
 }
 
 {
-    for header in c_api inspect quantize calibration run sequence state placement string file graph image memory \
+    for header in c_api inspect quantize calibration run sequence state entry placement string file graph image memory \
         metadata plugin trace fixed_point custom_op compiler_plugin; do
         [ ! -e "$source/include/tengine/$header.h" ] || echo "#include \"tengine/$header.h\""
     done

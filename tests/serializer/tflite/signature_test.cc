@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with several signatures.
 #include "serializer/tflite/model_test.h"
+#include "tengine/entry.h"
 #include "tengine/metadata.h"
 
 namespace tengine::test {
@@ -43,7 +44,7 @@ class TfliteSignatureTest : public TfliteModelTest
         unload();
         if (context_) destroy_context(context_);
         context_ = create_context("signature", 0);
-        EXPECT_EQ(tengine_context_set_option(context_, "litert.signature", key), 0);
+        EXPECT_EQ(tengine_context_set_option(context_, "model.entry", key), 0);
         const std::string bytes = encode_tflite(model);
         graph_ = tengine_graph_load(context_, "tflite", bytes.data(), bytes.size());
         return graph_ != nullptr;
@@ -72,11 +73,13 @@ TEST_F(TfliteSignatureTest, IsChosenByItsKey)
 {
     ASSERT_TRUE(load_signature(make_both(), "")) << get_tengine_error();
     expect_run("of", "squared", {9, 16});
-    EXPECT_STREQ(tengine_graph_find_property(graph_, "litert.signature"), "square");
-    EXPECT_STREQ(tengine_graph_find_property(graph_, "litert.signatures"), "square,twice");
+    EXPECT_EQ(tengine_graph_get_entry_index(graph_), 0);
+    ASSERT_EQ(tengine_graph_get_entry_number(graph_), 2);
+    EXPECT_STREQ(tengine_graph_get_entry_name(graph_, 0), "square");
+    EXPECT_STREQ(tengine_graph_get_entry_name(graph_, 1), "twice");
     ASSERT_TRUE(load_signature(make_both(), "twice")) << get_tengine_error();
     expect_run("number", "doubled", {6, 8});
-    EXPECT_STREQ(tengine_graph_find_property(graph_, "litert.signature"), "twice");
+    EXPECT_EQ(tengine_graph_get_entry_index(graph_), 1);
 }
 
 TEST_F(TfliteSignatureTest, IsWrittenAlone)
@@ -121,9 +124,10 @@ TEST_F(TfliteSignatureTest, OfAShapeDeclaresFreeDimensions)
 TEST_F(TfliteSignatureTest, OthersAreRefused)
 {
     EXPECT_FALSE(load_signature(make_both(), "third"));
-    EXPECT_EQ(get_tengine_errno(), TENGINE_EINVAL);
+    EXPECT_EQ(get_tengine_errno(), TENGINE_ENOENT);
     EXPECT_THAT(get_tengine_error(),
-                testing::HasSubstr("no signature 'third', expected 'square', 'twice'"));
+                testing::HasSubstr("option model.entry: the model has no entry 'third', expected "
+                                   "'square', 'twice'"));
     EXPECT_FALSE(load_signature(make_pair(kAdd), "square"));
     EXPECT_THAT(get_tengine_error(), testing::HasSubstr("expected none"));
     TfliteModel model = make_both();
@@ -131,6 +135,24 @@ TEST_F(TfliteSignatureTest, OthersAreRefused)
     EXPECT_FALSE(load_signature(model, ""));
     EXPECT_EQ(get_tengine_errno(), TENGINE_EFORMAT);
     EXPECT_THAT(get_tengine_error(), testing::HasSubstr("of subgraph 7, the model has 2"));
+}
+
+TEST_F(TfliteSignatureTest, HaveNamesThatDiffer)
+{
+    TfliteModel model = make_both();
+    model.signatures[1].key = "square";
+    expect_refusal(model, TENGINE_EFORMAT, "two entries have the name 'square'");
+    model.signatures[1].key = "";
+    expect_refusal(model, TENGINE_EFORMAT, "the name of entry 1 has 0 bytes, expected 1 to 255");
+    model.signatures[1].key = std::string(256, 'n');
+    expect_refusal(model, TENGINE_EFORMAT, "the name of entry 1 has 256 bytes");
+    model.signatures.resize(1025, model.signatures[0]);
+    expect_refusal(model, TENGINE_EFORMAT, "the model has 1025 entries, expected 1 to 1024");
+    // A single one may have none, and is then no entry.
+    model.signatures = {make_both().signatures[0]};
+    model.signatures[0].key = "";
+    ASSERT_TRUE(load(model)) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_get_entry_number(graph_), 0);
 }
 
 }  // namespace

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Signatures as entries: graphs of one file that share its variables and constants.
+#include "tengine/entry.h"
+
+#include "serializer/tflite/model_test.h"
+#include "tengine/state.h"
+
+namespace tengine::test {
+namespace {
+
+constexpr int kAdd = 0, kMul = 18, kCallOnce = 129, kVarHandle = 142, kReadVariable = 143,
+              kAssignVariable = 144;
+
+using Floats = std::vector<float>;
+
+TfliteOperator make_handle(int32_t output, const char* name, const char* container = "box")
+{
+    return {kVarHandle, {}, {output}, {{0, 0, 0, {}, container}, {1, 0, 0, {}, name}}};
+}
+
+// y = v = v op x; the second tensor of this name is not the variable's.
+TfliteModel make_step(int code, const char* name, const char* container = "box")
+{
+    TfliteModel model;
+    model.tensors = {{"x", {2}}, {"handle", {}, kTfliteResource}, {"old", {2}}, {"y", {2}}};
+    model.operators = {make_handle(1, name, container),
+                       {kReadVariable, {1}, {2}},
+                       {code, {2, 0}, {3}},
+                       {kAssignVariable, {1, 3}, {}}};
+    model.inputs = {0};
+    model.outputs = {3};
+    return model;
+}
+
+TfliteSignature sign(const char* key, uint32_t subgraph)
+{
+    return {key, subgraph, {{0, "x"}}, {{3, "y"}}};
+}
+
+// once: v = {5, 6}; add: y = v = v + x; scale: y = v = v * x
+TfliteModel make_pair()
+{
+    TfliteModel model = make_step(kAdd, "v");
+    model.operators.insert(model.operators.begin(), {kCallOnce, {}, {}, {{0, 4, 1, {}}}});
+    TfliteModel once;
+    once.tensors = {{"handle", {}, kTfliteResource},
+                    {"first", {2}, kTfliteFloat, bytes_of<float>({5, 6})}};
+    once.operators = {make_handle(0, "v"), {kAssignVariable, {0, 1}, {}}};
+    model.called = {once, make_step(kMul, "v")};
+    model.signatures = {sign("add", 0), sign("scale", 2)};
+    return model;
+}
+
+class TfliteEntryTest : public TfliteModelTest
+{
+  protected:
+    void TearDown() override
+    {
+        close();
+        TfliteModelTest::TearDown();
+    }
+
+    void close()
+    {
+        if (other_) destroy_graph(other_);
+        other_ = nullptr;
+    }
+
+    bool open(const TfliteModel& model, const char* name)
+    {
+        close();
+        if (!load(model)) return false;
+        other_ = tengine_graph_open_entry(graph_, name);
+        return other_ != nullptr;
+    }
+
+    static Floats step(graph_t graph, Floats input)
+    {
+        Floats result(input.size());
+        const int bytes = static_cast<int>(input.size() * sizeof(float));
+        const tensor_t x = tengine_graph_get_input(graph, 0);
+        EXPECT_EQ(set_tensor_buffer(x, input.data(), bytes), 0) << get_tengine_error();
+        EXPECT_EQ(prerun_graph(graph), 0) << get_tengine_error();
+        EXPECT_EQ(run_graph(graph, 1), 0) << get_tengine_error();
+        EXPECT_EQ(get_tensor_data(tengine_graph_get_output(graph, 0), result.data(), bytes), 0);
+        return result;
+    }
+
+    graph_t other_ = nullptr;
+};
+
+TEST_F(TfliteEntryTest, ShareAVariable)
+{
+    ASSERT_TRUE(open(make_pair(), "scale")) << get_tengine_error();
+    EXPECT_EQ(tengine_graph_get_entry_index(graph_), 0);
+    EXPECT_EQ(tengine_graph_get_entry_index(other_), 1);
+    EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{12, 24}));
+    EXPECT_EQ(step(other_, {2, 1}), (Floats{24, 24}));
+    EXPECT_EQ(step(graph_, {1, 1}), (Floats{25, 25}));
+    // The first value is that of the signature which has one.
+    ASSERT_EQ(tengine_graph_reset_states(other_), 0);
+    EXPECT_EQ(step(graph_, {0, 0}), (Floats{5, 6}));
+}
+
+TEST_F(TfliteEntryTest, TheFirstValueIsThatOfAnyEntry)
+{
+    ASSERT_TRUE(open(make_pair(), "scale")) << get_tengine_error();
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{10, 18}));
+    EXPECT_EQ(step(graph_, {1, 1}), (Floats{11, 19}));
+}
+
+TEST_F(TfliteEntryTest, EitherGraphMayGoFirst)
+{
+    ASSERT_TRUE(open(make_pair(), "scale")) << get_tengine_error();
+    EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{12, 24}));
+    unload();
+    EXPECT_EQ(step(other_, {2, 1}), (Floats{24, 24}));
+    // The first entry is opened again, from the other one.
+    graph_ = tengine_graph_open_entry(other_, "add");
+    ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    close();
+    EXPECT_EQ(step(graph_, {1, 1}), (Floats{25, 25}));
+}
+
+TEST_F(TfliteEntryTest, InstancesHaveStatesOfTheirOwn)
+{
+    ASSERT_TRUE(open(make_pair(), "scale")) << get_tengine_error();
+    EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+    const graph_t instance = tengine_graph_share(graph_);
+    ASSERT_NE(instance, nullptr) << get_tengine_error();
+    const graph_t scale = tengine_graph_open_entry(instance, "scale");
+    ASSERT_NE(scale, nullptr) << get_tengine_error();
+    EXPECT_EQ(step(scale, {2, 2}), (Floats{10, 12}));
+    EXPECT_EQ(step(instance, {1, 1}), (Floats{11, 13}));
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{12, 24}));
+    EXPECT_EQ(destroy_graph(instance), 0);
+    EXPECT_EQ(step(scale, {2, 2}), (Floats{22, 26}));
+    EXPECT_EQ(destroy_graph(scale), 0);
+}
+
+TEST_F(TfliteEntryTest, VariablesAreFoundByContainerAndName)
+{
+    // A variable of another container, whose state has another name than its own.
+    TfliteModel model = make_pair();
+    model.called[1] = make_step(kMul, "v", "other box");
+    ASSERT_TRUE(open(model, "scale")) << get_tengine_error();
+    EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{0, 0}));
+    // The state cannot have the name of the variable here, for a tensor has it.
+    model = make_pair();
+    model.called[1].tensors[3].name = "v";
+    model.signatures[1].outputs.clear();
+    ASSERT_TRUE(open(model, "scale")) << get_tengine_error();
+    EXPECT_STREQ(get_tensor_name(tengine_graph_get_state(other_, 0)), "v_1");
+    EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{12, 24}));
+}
+
+TEST_F(TfliteEntryTest, VariablesOfOtherTypesAndShapesAreRefused)
+{
+    TfliteModel model = make_pair();
+    for (TfliteTensor& tensor : model.called[1].tensors)
+        if (tensor.type == kTfliteFloat) tensor.shape = {3};
+    EXPECT_FALSE(open(model, "scale"));
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EGRAPH);
+    EXPECT_THAT(get_tengine_error(),
+                testing::HasSubstr("state 'v' of entry 'scale' is fp32 3, but fp32 2 in entry "
+                                   "'add', and they share it"));
+    // The graph that is there runs on.
+    EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+    model = make_pair();
+    for (TfliteTensor& tensor : model.called[1].tensors)
+        if (tensor.type == kTfliteFloat) tensor.type = kTfliteInt32;
+    EXPECT_FALSE(open(model, "scale"));
+    EXPECT_THAT(get_tengine_error(), testing::HasSubstr("is int32 2, but fp32 2"));
+    EXPECT_FALSE(open(make_pair(), "third"));
+    EXPECT_EQ(get_tengine_errno(), TENGINE_ENOENT);
+    EXPECT_THAT(get_tengine_error(), testing::HasSubstr("expected 'add', 'scale'"));
+}
+
+TEST_F(TfliteEntryTest, ShareConstantsOfABuffer)
+{
+    TfliteModel model = make_pair();
+    ASSERT_TRUE(open(model, "add")) << get_tengine_error();
+    EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+    EXPECT_EQ(step(other_, {1, 2}), (Floats{7, 10}));
+}
+
+TEST_F(TfliteEntryTest, StatesAreSetInEither)
+{
+    ASSERT_TRUE(open(make_pair(), "scale")) << get_tengine_error();
+    const Floats before = {3, 4};
+    Floats now(2);
+    // There is no memory yet.
+    ASSERT_EQ(set_tensor_data(tengine_graph_get_state(graph_, 0), before.data(), 8), 0);
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{6, 12}));
+    ASSERT_EQ(get_tensor_data(tengine_graph_get_state(graph_, 0), now.data(), 8), 0);
+    EXPECT_EQ(now, (Floats{6, 12}));
+    ASSERT_EQ(set_tensor_data(tengine_graph_get_state(graph_, 0), before.data(), 8), 0);
+    EXPECT_EQ(step(other_, {1, 1}), before);
+    // And after a reset before the first run, nothing is left of it.
+    ASSERT_TRUE(open(make_pair(), "scale")) << get_tengine_error();
+    ASSERT_EQ(set_tensor_data(tengine_graph_get_state(graph_, 0), before.data(), 8), 0);
+    ASSERT_EQ(tengine_graph_reset_states(graph_), 0);
+    EXPECT_EQ(step(graph_, {0, 0}), (Floats{5, 6}));
+}
+
+}  // namespace
+}  // namespace tengine::test
