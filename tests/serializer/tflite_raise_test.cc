@@ -227,6 +227,59 @@ TEST_F(TfliteRaise, TheFileComputesTheSame)
     }
 }
 
+// ---- recurrent layers ----
+
+// [3 steps, 2 sequences, 4 values]; weights are of one or two directions with 3 units.
+std::string make_layer(const char* op, int gates, int directions, const std::string& more,
+                       const std::string& attributes, const char* lengths = "3 3")
+{
+    const std::string number = std::to_string(directions), rows = std::to_string(3 * gates);
+    const std::string all = number + "," + rows;
+    return line("in x float 3,2,4") + line("out y") +
+           line("const w float " + all + ",4 = " + numbers(12 * gates * directions, "0.3 -0.2 ")) +
+           line("const r float " + all +
+                ",3 = " + numbers(9 * gates * directions, "0.1 -0.4 0.25 0.6 -0.15 ")) +
+           line("const b float " + number + "," + std::to_string(6 * gates) + " = " +
+                numbers(6 * gates * directions, "0.05 -0.3 0.2 0.7 ")) +
+           line("const h float " + number + ",2,3 = " + numbers(6 * directions, "0.2 -0.6 0.9 ")) +
+           line("const c float " + number + ",2,3 = " + numbers(6 * directions, "-0.4 0.8 ")) +
+           line("const p float " + number + ",9 = " + numbers(9 * directions, "0.3 -0.1 0.5 ")) +
+           line(std::string("const l int32 2 = ") + lengths) +
+           line(std::string(op) + " x w r " + more + " : hidden_size=3" + attributes);
+}
+
+TEST_F(TfliteRaise, RecurrentLayersAreTheirSteps)
+{
+    const std::string models[] = {
+        make_layer("LSTM", 4, 1, "-> y", ""),
+        make_layer("LSTM", 4, 1, "b l h c p -> y", " clip=0.4"),
+        make_layer("LSTM", 4, 1, "b _ h c -> u y", " direction='reverse' input_forget=1"),
+        make_layer("LSTM", 4, 2, "b _ h c p -> y", " direction='bidirectional'"),
+        make_layer("LSTM", 4, 2, "b -> u v y", " direction='bidirectional'"),
+        make_layer("GRU", 3, 1, "-> y", ""),
+        make_layer("GRU", 3, 1, "b l h -> y", " linear_before_reset=1"),
+        make_layer("GRU", 3, 2, "b _ h -> y", " direction='bidirectional'"),
+        make_layer("RNN", 1, 2, "b -> y", " direction='bidirectional' activations='Relu','Tanh'"),
+        make_layer("RNN", 1, 2, "b _ h -> u y", " direction='bidirectional'"),
+    };
+    for (const std::string& model : models) {
+        SCOPED_TRACE(model);
+        unload();
+        load_text(model);
+        const std::vector<float> expected = run();
+        if (!reload() && get_tengine_errno() == TENGINE_ENOENT)
+            GTEST_SKIP() << "this build has no .tflite";
+        ASSERT_TRUE(graph_) << get_tengine_error();
+        const std::string operators = list_operators();
+        EXPECT_THAT(operators, testing::HasSubstr("FULLY_CONNECTED"));
+        EXPECT_THAT(operators, testing::Not(testing::HasSubstr("LSTM")));
+        const std::vector<float> result = run();
+        ASSERT_EQ(result.size(), expected.size());
+        for (size_t i = 0; i < result.size(); ++i)
+            EXPECT_NEAR(result[i], expected[i], 2e-6f) << i;
+    }
+}
+
 // ---- quantised models ----
 
 // x → QuantizeLinear → DequantizeLinear → Conv, Relu → QuantizeLinear → … → y
@@ -305,6 +358,9 @@ TEST_F(TfliteRaise, AnErrorNamesNodeAndOperator)
              line("ConvTranspose x w -> y : dilations=2,2"),
          "TRANSPOSE_CONV has neither groups nor dilations"},
         {kList + line("Hardmax x -> y"), "TensorFlow Lite has no such operator"},
+        {make_layer("RNN", 1, 2, "b -> y", " direction='bidirectional' activations='Tanh','Elu'"),
+         "its activations are not all"},
+        {make_layer("RNN", 1, 1, "b l -> y", "", "3 2"), "sequence_lens is not the constant 3"},
     };
     for (const auto& [text, message] : refused) {
         unload();

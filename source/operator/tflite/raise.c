@@ -18,9 +18,10 @@ static int raise_by(const tfl_raisings_t* table, struct graph* graph, struct nod
 int raise_tfl_picture(struct graph* graph, struct node* node)
 {
     static const tfl_raisings_t* const tables[] = {&tfl_picture_raisings, &tfl_composed_raisings,
-                                                   &tfl_gelu_raisings, &tfl_quantized_raisings};
+                                                   &tfl_gelu_raisings, &tfl_quantized_raisings,
+                                                   &tfl_recurrent_raisings};
     int status = OP_NOT_RAISED;
-    for (int i = 0; i < 4 && status == OP_NOT_RAISED; ++i)
+    for (int i = 0; i < 5 && status == OP_NOT_RAISED; ++i)
         status = raise_by(tables[i], graph, node);
     return status;
 }

@@ -35,6 +35,7 @@ extern const tfl_raisings_t tfl_picture_raisings;    // raise_picture.c
 extern const tfl_raisings_t tfl_composed_raisings;   // raise_composed.c
 extern const tfl_raisings_t tfl_gelu_raisings;       // raise_gelu.c
 extern const tfl_raisings_t tfl_quantized_raisings;  // raise_quantized.c
+extern const tfl_raisings_t tfl_recurrent_raisings;  // raise_recurrent.c
 extern const tfl_raisings_t tfl_element_raisings;    // raise_element.c
 extern const tfl_raisings_t tfl_shape_raisings;      // raise_shape.c
 extern const tfl_raisings_t tfl_product_raisings;    // raise_product.c
