@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LSTM, GRU and RNN as the operators of their steps: the states of TensorFlow Lite's recurrent
-// operators are kept from run to run, those of ONNX's begin anew.
+// operators are kept from run to run, those of ONNX's begin with each run.
 #include "operator/infer.h"
 #include "operator/onnx/recurrent_param.h"
 #include "operator/tengine/move.h"
