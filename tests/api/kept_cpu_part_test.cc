@@ -311,6 +311,16 @@ const Case timed_cases[] = {
      }},
 };
 
+// Another count of threads has other strips, whose last tile may add in another order: a sum of up to
+// 512 products, none above 1, has as many roundings of 2^-24 of the sum of their magnitudes.
+void expect_nearly_equal(const std::vector<float>& values, const std::vector<float>& expected)
+{
+    constexpr float kTerms = 512;
+    ASSERT_EQ(values.size(), expected.size());
+    for (size_t i = 0; i < values.size(); ++i)
+        ASSERT_NEAR(values[i], expected[i], kTerms * kTerms * 0x1p-24f) << i;
+}
+
 TEST_F(KeptCpuPartTest, AKernelThatWasTimedIsKept)
 {
     if (get_vector_target_num() == 0) GTEST_SKIP() << "kernels pack nothing without Highway";
@@ -327,8 +337,9 @@ TEST_F(KeptCpuPartTest, AKernelThatWasTimedIsKept)
         EXPECT_EQ(third.kernel, first.kernel) << it.name;
         EXPECT_EQ(second.reason, "as saved") << it.name;
         EXPECT_EQ(second.y, first.y) << it.name;
-        EXPECT_EQ(third.y, first.y) << it.name << ", two threads";
-        EXPECT_EQ(use(it).origin, TENGINE_PART_COMPILED) << it.name << ": another option";
+        SCOPED_TRACE(std::string(it.name) + ", two threads: " + first.kernel);
+        expect_nearly_equal(third.y, first.y);
+        EXPECT_EQ(use(it).origin, TENGINE_PART_COMPILED) << "another option";
     }
 }
 
