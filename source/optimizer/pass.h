@@ -130,8 +130,10 @@ int remove_no_ops(graph& graph);
 // pass/transposes.cc: moves Transposes behind pictures with the channels first until pairs meet and
 // cancel out.
 int move_transposes(graph& graph);
-// pass/merge.cc: BatchNormalization into the Conv before it; Pad into the Conv after it.
-int merge_batch_norms(graph& graph);
+// pass/merge_affine.cc: BatchNormalization, and sums and products with a constant of each channel,
+// into the Conv or ConvTranspose before them or the Conv after them.
+int merge_affine_nodes(graph& graph);
+// pass/merge_pads.cc: Pad into the Conv or AveragePool after it.
 int merge_pads(graph& graph);
 // pass/constant_nodes.cc: Constant, and Identity of a constant, in a graph whose operators are
 // those of the model's opset.

@@ -94,7 +94,7 @@ constexpr Pass kFloatPasses[] = {
     {"no_ops", remove_no_ops},
     {"transposes", move_transposes},
     {"merge_pads", merge_pads},
-    {"merge_batch_norms", merge_batch_norms},
+    {"merge_affine_nodes", merge_affine_nodes},
     {"clean", remove_dead_code},
 };
 
@@ -257,7 +257,7 @@ constexpr Pass kPartPasses[] = {
     {"no_ops", remove_no_ops},
     {"transposes", move_transposes},
     {"merge_pads", merge_pads},
-    {"merge_batch_norms", merge_batch_norms},
+    {"merge_affine_nodes", merge_affine_nodes},
     {"clean", remove_dead_code},
     {"optimize", optimize_for_default_device},
     {"fold", fold_graph},
@@ -283,7 +283,7 @@ constexpr Pass kTenginePasses[] = {
     {"no_ops", remove_no_ops},
     {"transposes", move_transposes},
     {"merge_pads", merge_pads},
-    {"merge_batch_norms", merge_batch_norms},
+    {"merge_affine_nodes", merge_affine_nodes},
     {"clean", remove_dead_code},
     {"raise", raise_graph},
     {"quantized_tensors", fold_qdq_nodes},
@@ -303,7 +303,7 @@ constexpr Pass kTflitePasses[] = {
 #endif
     {"no_ops", remove_no_ops},
     {"merge_pads", merge_pads},
-    {"merge_batch_norms", merge_batch_norms},
+    {"merge_affine_nodes", merge_affine_nodes},
     {"clean", remove_dead_code},
     {"pictures", raise_pictures_to_tflite},
     {"transposes", move_transposes},
@@ -333,7 +333,7 @@ constexpr Pass kOnnxPasses[] = {
 // Operators stay in the model's opset; those of other formats than ONNX need kFloatPasses instead.
 constexpr Pass kFloatOnnxPasses[] = {
     {"constants", fold_constant_nodes},
-    {"merge_batch_norms", merge_batch_norms},
+    {"merge_affine_nodes", merge_affine_nodes},
     {"clean", remove_dead_code},
 };
 

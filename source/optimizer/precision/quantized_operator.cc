@@ -6,7 +6,7 @@
 
 #include "operator/infer.h"
 #include "optimizer/pass.h"
-#include "optimizer/pass/batch_norm.h"
+#include "optimizer/pass/channel_affine.h"
 
 namespace tengine {
 namespace {

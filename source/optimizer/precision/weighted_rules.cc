@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 #include "operator/onnx/conv_param.h"
 #include "optimizer/pass.h"
-#include "optimizer/pass/batch_norm.h"
+#include "optimizer/pass/channel_affine.h"
 #include "optimizer/precision/fuser.h"
 #include "optimizer/precision/quantized_operator.h"
 #include "optimizer/precision/subpixel_conv.h"
