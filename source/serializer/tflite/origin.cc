@@ -48,6 +48,13 @@ Origin::Origin(const FileImage* image, const struct graph& graph) : image_(image
     }
 }
 
+bool Origin::has_trailing_constants() const
+{
+    for (uint32_t i = 0; model_ && i < count(model_->buffers()); ++i)
+        if (model_->buffers()->Get(i)->offset() > 1) return true;
+    return false;
+}
+
 // The names that the reader gives: those of the signature, else the tensors' own, the first of
 // several.
 void Origin::list_names()

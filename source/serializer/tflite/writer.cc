@@ -13,6 +13,7 @@ namespace tengine::tflite {
 namespace {
 
 constexpr size_t kBufferAlignment = 16;
+constexpr uint64_t kTrailingAlignment = 64;
 // All but constants; a builder cannot fail when it is full.
 constexpr size_t kMostOtherBytes = size_t{1} << 26;
 constexpr const char* kUsualKey = "serving_default";
@@ -20,33 +21,35 @@ constexpr const char* kUsualName = "main";
 constexpr const char* kStamp = "LiteRtStamp";
 constexpr const char* kOldPlace = "NPU_BYTE_CODE";
 
-int check_size(const struct graph& graph)
+// Sets whether the constants are too large for the tables.
+int check_size(const struct graph& graph, bool* out_is_large)
 {
     uint64_t bytes = 0;
     for (int i = 0; i < graph.tensor_num; ++i)
         if (const struct tensor* tensor = graph.tensor_list[i];
             tensor && tensor->tensor_type == TENSOR_TYPE_CONST)
-            bytes += get_ir_tensor_bytes(tensor) + kBufferAlignment;
-    if (bytes + kMostOtherBytes <= kMostBytes) return TENGINE_OK;
-    return tengine_error_set(TENGINE_ELIMIT,
-                             "the model has %llu bytes of constants, a .tflite may have %llu",
-                             static_cast<unsigned long long>(bytes),
-                             static_cast<unsigned long long>(kMostBytes - kMostOtherBytes));
+            bytes += get_ir_tensor_bytes(tensor) + kTrailingAlignment;
+    *out_is_large = bytes + kMostOtherBytes > kMostBytes;
+    constexpr uint64_t kMost = PTRDIFF_MAX - kMostOtherBytes;
+    if (bytes <= kMost) return TENGINE_OK;
+    return tengine_error_set(
+        TENGINE_ELIMIT, "the model has %llu bytes of constants, memory may have %llu",
+        static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(kMost));
 }
 
 class ModelWriter
 {
   public:
-    ModelWriter(const struct graph& graph, const FileImage* image, size_t table_size)
+    ModelWriter(const struct graph& graph, const FileImage* image, size_t table_size, bool is_large)
         : graph_(graph),
           origin_(image, graph),
-          writing_(origin_, table_size),
+          writing_(origin_, table_size, is_large || origin_.has_trailing_constants()),
           builder_(writing_.builder)
     {
     }
 
     int run(Vector<char>* out_bytes);
-    const ByteCodes& byte_codes() const { return writing_.byte_codes; }
+    const TrailingBytes& trailing() const { return writing_.trailing; }
 
   private:
     using NamedTensors = flatbuffers::Vector<Offset<file::NamedTensor>>;
@@ -152,7 +155,6 @@ Vector<Offset<file::Metadata>> ModelWriter::write_metadata()
 
 int ModelWriter::run(Vector<char>* out_bytes)
 {
-    TENGINE_RETURN_IF_ERROR(check_size(graph_));
     const Vector<int32_t> inputs(graph_.input_tensors, graph_.input_tensors + count_inputs());
     const Vector<int32_t> outputs(graph_.output_tensors, graph_.output_tensors + count_outputs());
     if (outputs.empty()) return tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");
@@ -180,6 +182,25 @@ int ModelWriter::run(Vector<char>* out_bytes)
 
 }  // namespace
 
+uint64_t TrailingBytes::add(const void* bytes, size_t size)
+{
+    const uint64_t place =
+        (end_ + kTrailingAlignment - 1) / kTrailingAlignment * kTrailingAlignment;
+    blobs_.push_back({bytes, size, place});
+    end_ = place + size;
+    return place;
+}
+
+void TrailingBytes::append_to(Vector<char>* bytes) const
+{
+    bytes->reserve(static_cast<size_t>(end_));
+    for (const Blob& blob : blobs_) {
+        bytes->resize(static_cast<size_t>(blob.place), 0);
+        const auto* begin = static_cast<const char*>(blob.bytes);
+        bytes->insert(bytes->end(), begin, begin + blob.size);
+    }
+}
+
 uint32_t Writing::add_buffer(const void* bytes, size_t size)
 {
     List<uint8_t> data;
@@ -194,7 +215,14 @@ uint32_t Writing::add_buffer(const void* bytes, size_t size)
 uint32_t Writing::share_buffer(const void* bytes, size_t size)
 {
     const auto [known, is_new] = known_buffers.try_emplace({bytes, size}, 0);
-    if (is_new) known->second = add_buffer(bytes, size);
+    if (!is_new) return known->second;
+    if (constants_trail && size > 0) {
+        const uint64_t place = trailing.add(bytes, size);
+        buffers.push_back(file::CreateBuffer(builder, 0, place, size));
+        known->second = static_cast<uint32_t>(buffers.size() - 1);
+    } else {
+        known->second = add_buffer(bytes, size);
+    }
     return known->second;
 }
 
@@ -213,12 +241,14 @@ uint32_t Writing::add_code(int code, std::string_view name, int version)
 
 int write_model(const struct graph& graph, const FileImage* image, Vector<char>* out_bytes)
 {
-    ModelWriter first(graph, image, 0);
+    bool is_large = false;
+    TENGINE_RETURN_IF_ERROR(check_size(graph, &is_large));
+    ModelWriter first(graph, image, 0, is_large);
     TENGINE_RETURN_IF_ERROR(first.run(out_bytes));
-    if (!first.byte_codes().is_empty()) {
-        ModelWriter second(graph, image, out_bytes->size());
+    if (!first.trailing().is_empty()) {
+        ModelWriter second(graph, image, out_bytes->size(), is_large);
         TENGINE_RETURN_IF_ERROR(second.run(out_bytes));
-        second.byte_codes().append_to(out_bytes);
+        second.trailing().append_to(out_bytes);
     }
     if (image) append_archive(image->bytes(), image->size(), out_bytes);
     return TENGINE_OK;

@@ -8,6 +8,7 @@
 // where the graph agrees with it.
 #pragma once
 
+#include <algorithm>
 #include <tuple>
 
 #include "base/maps.hpp"
@@ -33,6 +34,8 @@ class Origin
     const file::Model* model() const { return model_; }
     const file::Subgraph* subgraph() const { return subgraph_; }
     const file::Signature* signature() const { return signature_; }
+    // Whether constants lie behind the tables of the file.
+    bool has_trailing_constants() const;
 
     // The record of a tensor of the graph with the same type and number of dimensions, as far as
     // they are known; or none.
@@ -61,38 +64,61 @@ class Origin
     Map<uint32_t, const file::Operator*> writers_;
 };
 
-// written_byte_code.cc: the byte code of DISPATCH_OPs, which lies behind the tables: their options
-// have its place in the file. A file with such operators is written twice, the second time with the
-// size of its tables.
-class ByteCodes
+// Bytes behind the tables, which have their places in the file. A file with such bytes is written
+// twice, the second time with the size of its tables.
+class TrailingBytes
 {
   public:
     // `table_size` 0: not known yet.
-    explicit ByteCodes(size_t table_size) : end_(table_size) {}
+    explicit TrailingBytes(size_t table_size) : end_(std::max<uint64_t>(table_size, 1)) {}
 
     bool is_empty() const { return blobs_.empty(); }
-    // The options of a node.
-    Vector<uint8_t> add(const struct node& node);
-    // The metadata that name maker and chip; empty: no node does.
-    const Vector<uint8_t>& stamp() const { return stamp_; }
+    // The place of bytes that stay where they are. It is above 1, as that of bytes which lie inside
+    // of the tables is not.
+    uint64_t add(const void* bytes, size_t size);
     void append_to(Vector<char>* bytes) const;
 
   private:
     struct Blob
     {
-        const struct tensor* bytes;
-        size_t place;
+        const void* bytes;
+        size_t size;
+        uint64_t place;
     };
-    size_t end_;
+    uint64_t end_;
     Vector<Blob> blobs_;
+};
+
+// written_byte_code.cc: the byte code of DISPATCH_OPs, whose options have its place.
+class ByteCodes
+{
+  public:
+    explicit ByteCodes(TrailingBytes* trailing) : trailing_(*trailing) {}
+
+    bool is_empty() const { return codes_.empty(); }
+    // The options of a node.
+    Vector<uint8_t> add(const struct node& node);
+    // The metadata that name maker and chip; empty: no node does.
+    const Vector<uint8_t>& stamp() const { return stamp_; }
+
+  private:
+    struct Code
+    {
+        const struct tensor* bytes;
+        uint64_t place;
+    };
+    TrailingBytes& trailing_;
+    Vector<Code> codes_;
     Vector<uint8_t> stamp_;
 };
 
 // The tables of the file that all subgraphs share.
 struct Writing
 {
-    // Buffer 0 is empty: tensors without values have it.
-    Writing(const Origin& from, size_t table_size) : origin(from), byte_codes(table_size)
+    // Buffer 0 is empty: tensors without values have it. `is_large`: constants lie behind the
+    // tables.
+    Writing(const Origin& from, size_t table_size, bool is_large)
+        : origin(from), constants_trail(is_large), trailing(table_size), byte_codes(&trailing)
     {
         buffers.push_back(file::CreateBuffer(builder));
     }
@@ -108,6 +134,8 @@ struct Writing
     const Origin& origin;
     Vector<Offset<file::Buffer>> buffers;
     Map<std::pair<const void*, size_t>, uint32_t> known_buffers;
+    const bool constants_trail;
+    TrailingBytes trailing;
     Vector<Offset<file::OperatorCode>> codes;
     Map<std::tuple<int, String, int>, uint32_t> known_codes;
     Vector<Offset<file::Subgraph>> subgraphs;
@@ -143,7 +171,7 @@ void append_archive(const char* bytes, size_t size, Vector<char>* out_bytes);
 
 // writer.cc: `image` is that of the file which the graph was read from, or NULL. TENGINE_EOPERATOR
 // names a node that has no form in TensorFlow Lite; TENGINE_EDTYPE, TENGINE_EGRAPH, TENGINE_ELIMIT
-// (2 GB), TENGINE_ENOMEM.
+// (more constants than memory can have), TENGINE_ENOMEM.
 TENGINE_MUST_USE int write_model(const struct graph& graph, const FileImage* image,
                                  Vector<char>* out_bytes);
 

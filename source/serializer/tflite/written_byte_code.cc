@@ -11,13 +11,7 @@
 namespace tengine::tflite {
 namespace {
 
-constexpr size_t kAlignment = 64;
 constexpr size_t kStampRoom = 125;  // of the maker and of the chip, each with a NUL
-
-size_t round_up(size_t place)
-{
-    return (place + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 bool has_same_bytes(const struct tensor& a, const struct tensor& b)
 {
@@ -37,13 +31,12 @@ void put_text(const char* text, uint8_t* room)
 Vector<uint8_t> ByteCodes::add(const struct node& node)
 {
     const struct tensor* bytes = get_ir_node_input(&node, node.input_num - 1);
-    auto known = std::find_if(blobs_.begin(), blobs_.end(), [&](const Blob& blob) {
-        return has_same_bytes(*blob.bytes, *bytes);
+    auto known = std::find_if(codes_.begin(), codes_.end(), [&](const Code& code) {
+        return has_same_bytes(*code.bytes, *bytes);
     });
-    if (known == blobs_.end()) {
-        blobs_.push_back({bytes, round_up(end_)});
-        known = blobs_.end() - 1;
-        end_ = known->place + get_ir_tensor_bytes(bytes);
+    if (known == codes_.end()) {
+        codes_.push_back({bytes, trailing_.add(bytes->data, get_ir_tensor_bytes(bytes))});
+        known = codes_.end() - 1;
     }
     const char* maker = get_ir_node_text(&node, "manufacturer", "");
     if (*maker && stamp_.empty()) {
@@ -60,15 +53,6 @@ Vector<uint8_t> ByteCodes::add(const struct node& node)
     map.EndMap(start);
     map.Finish();
     return {map.GetBuffer().begin(), map.GetBuffer().end()};
-}
-
-void ByteCodes::append_to(Vector<char>* bytes) const
-{
-    for (const Blob& blob : blobs_) {
-        bytes->resize(blob.place, 0);
-        const auto* begin = static_cast<const char*>(blob.bytes->data);
-        bytes->insert(bytes->end(), begin, begin + get_ir_tensor_bytes(blob.bytes));
-    }
 }
 
 }  // namespace tengine::tflite

@@ -129,9 +129,13 @@ std::vector<Offset<file::NamedTensor>> add_names(
     return made;
 }
 
-// Buffers and codes, which all subgraphs share.
+// Buffers and codes, which all subgraphs share. `trailing`: where constants lie behind the tables,
+// these bytes, which begin at `table_size`.
 struct Pools
 {
+    bool constants_trail = false;
+    size_t table_size = 0;
+    std::string trailing = {};
     std::vector<Offset<file::Buffer>> buffers;
     std::vector<Offset<file::OperatorCode>> codes;
 };
@@ -142,7 +146,15 @@ Offset<file::Subgraph> add_subgraph(FlatBufferBuilder& builder, const TfliteMode
     std::vector<Offset<file::Tensor>> tensors;
     for (const TfliteTensor& tensor : model.tensors) {
         uint32_t buffer = 0;
-        if (!tensor.values.empty()) {
+        if (!tensor.values.empty() && pools.constants_trail) {
+            constexpr size_t kAlignment = 64;
+            while ((pools.table_size + pools.trailing.size()) % kAlignment != 0)
+                pools.trailing += '\0';
+            buffer = static_cast<uint32_t>(pools.buffers.size());
+            pools.buffers.push_back(file::CreateBuffer(
+                builder, 0, pools.table_size + pools.trailing.size(), tensor.values.size()));
+            pools.trailing += tensor.values;
+        } else if (!tensor.values.empty()) {
             buffer = static_cast<uint32_t>(pools.buffers.size());
             builder.ForceVectorAlignment(tensor.values.size(), 1, 16);
             pools.buffers.push_back(file::CreateBuffer(builder, add_bytes(builder, tensor.values)));
@@ -163,12 +175,13 @@ Offset<file::Subgraph> add_subgraph(FlatBufferBuilder& builder, const TfliteMode
                                 builder.CreateVector(operators), builder.CreateString(model.name));
 }
 
-}  // namespace
-
-std::string encode_tflite(const TfliteModel& model)
+// The file with tables of this size.
+std::string encode_with(const TfliteModel& model, size_t table_size)
 {
     FlatBufferBuilder builder;
     Pools pools;
+    pools.constants_trail = model.constants_trail;
+    pools.table_size = table_size;
     pools.buffers.push_back(file::CreateBuffer(builder));
     std::vector<Offset<file::Subgraph>> subgraphs = {add_subgraph(builder, model, pools)};
     for (const TfliteModel& called : model.called)
@@ -200,7 +213,18 @@ std::string encode_tflite(const TfliteModel& model)
     file::FinishModelBuffer(
         builder, file::CreateModel(builder, 3, all_codes, all_subgraphs, description, all_buffers,
                                    0, all_metadata, all_signatures));
-    return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
+    const std::string tables(reinterpret_cast<const char*>(builder.GetBufferPointer()),
+                             builder.GetSize());
+    return tables.size() == table_size || !model.constants_trail
+               ? tables + pools.trailing
+               : encode_with(model, tables.size());
+}
+
+}  // namespace
+
+std::string encode_tflite(const TfliteModel& model)
+{
+    return encode_with(model, 64);
 }
 
 }  // namespace tengine::test

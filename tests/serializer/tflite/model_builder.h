@@ -117,6 +117,8 @@ struct TfliteModel
     std::string name = {};  // of the subgraph
     // Names and bytes.
     std::vector<std::pair<std::string, std::string>> metadata = {};
+    // Constants lie behind the tables.
+    bool constants_trail = false;
 };
 
 // The file's bytes. Indices are not checked.

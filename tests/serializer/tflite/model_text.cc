@@ -23,9 +23,16 @@ void print_list(std::ostream& out, const char* name, const flatbuffers::Vector<I
         out << +item << ",";
 }
 
+// The file whose text is made.
+thread_local const char* file_begin = nullptr;
+
 std::string bytes_of_buffer(const file::Model& model, uint32_t index)
 {
-    const auto* data = model.buffers()->Get(index)->data();
+    const file::Buffer& buffer = *model.buffers()->Get(index);
+    const auto* data = buffer.data();
+    if (buffer.offset() > 1)
+        return "behind the tables, " + std::to_string(buffer.offset() % 64) + ": " +
+               std::string(file_begin + buffer.offset(), buffer.size());
     if (!data) return "";
     return {reinterpret_cast<const char*>(data->data()), data->size()};
 }
@@ -154,6 +161,7 @@ std::string print_tflite(const std::string& bytes)
     flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
     if (!file::VerifyModelBuffer(verifier)) return "damaged";
     const file::Model& model = *file::GetModel(bytes.data());
+    file_begin = bytes.data();
     std::ostringstream out;
     out << "model " << model.version() << " '" << text_of(model.description()) << "'\n";
     for (const file::Subgraph* subgraph : *model.subgraphs()) {

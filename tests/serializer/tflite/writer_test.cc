@@ -78,6 +78,23 @@ TEST_F(TfliteWriterTest, OperatorsTensorsAndConstantsAreThoseOfTheFile)
     expect_same(make_conv());
 }
 
+// As in files above 2 GB, whose tables have 31 bits for places.
+TEST_F(TfliteWriterTest, ConstantsBehindTheTablesStayThere)
+{
+    TfliteModel model = make_conv();
+    model.constants_trail = true;
+    model.metadata = {{"note", "inside"}};
+    expect_same(model);
+    const std::vector<float> picture(9, 1);
+    EXPECT_EQ(run(model, {bytes_of(picture)}), run(make_conv(), {bytes_of(picture)}));
+    std::string bytes = encode_tflite(model);
+    bytes.pop_back();
+    EXPECT_FALSE(tengine_graph_load(nullptr, "tflite", bytes.data(), bytes.size()));
+    EXPECT_EQ(get_tengine_errno(), TENGINE_EFORMAT);
+    EXPECT_THAT(get_tengine_error(), testing::HasSubstr("bytes from byte"));
+    expect_bounds(model);
+}
+
 TEST_F(TfliteWriterTest, WhatAGraphDoesNotHoldIsThatOfTheFile)
 {
     TfliteModel model = make_conv();
