@@ -6,6 +6,7 @@
 #include "graph/model_part.h"
 #include "graph/shared_model.h"
 #include "operator/param.h"
+#include "scheduler/bucket.h"
 #include "scheduler/memory.h"
 #include "scheduler/shape_cache.h"
 #include "serializer/serializer.h"
@@ -164,6 +165,7 @@ int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, siz
         memory.border_bytes += count_ir_boundary_memory(execution);
         memory.value_bytes += count_ir_run_values(execution);
     }
+    memory.border_bytes += (int64_t)count_ir_request_bytes(get_ir_buckets(target->graph));
     memory.total_bytes = memory.owned_bytes + memory.value_bytes + memory.derived_bytes +
                          memory.border_bytes + memory.device_bytes;
     give_struct(&memory, sizeof memory, out_memory, size);

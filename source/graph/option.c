@@ -130,6 +130,13 @@ static const ir_option_t option_table[] = {
      .whole = true,
      .help = "input shapes that a graph stays prepared for beside the present ones, so that "
              "prerun_graph for them compiles nothing; 0: none"},
+#ifndef TENGINE_MINIMAL
+    {.key = "run.buckets",
+     .initial = "1",
+     .choices = "0 1",
+     .help = "1: inputs that a bucket of the model holds are padded to its shape, where padding "
+             "does not change results; 0: the graph is prepared for their own shapes"},
+#endif
     {.key = "run.profile",
      .initial = "0",
      .choices = "0 1",

@@ -5,6 +5,8 @@
 
 #include "graph/graph.h"
 #include "graph/state.h"
+#include "scheduler/bucket.h"
+#include "scheduler/shape_cache.h"
 #include "tengine/log.h"
 
 bool has_same_ir_shape(const struct tensor* a, const struct tensor* b)
@@ -39,7 +41,7 @@ static int publish_shape(struct tensor* source, const ir_frame_value_t* value, b
 {
     if (source->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
     const size_t old_bytes = get_ir_tensor_bytes(source);
-    if (!is_quantised_still(source, value->data_type))
+    if (value->data_type != TENGINE_DT_UNKNOWN && !is_quantised_still(source, value->data_type))
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_data_type(source, value->data_type));
     if (value->shape_set)
         TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(source, value->dims, value->dim_num));
@@ -77,8 +79,21 @@ static const struct tensor* output_of(const struct graph* execution, int index)
     return execution->tensor_list[execution->output_tensors[index]];
 }
 
+// The shapes of a request in a bucket are smaller than those of the preparation.
+static int publish_request(struct graph* source, const ir_request_t* request)
+{
+    for (int i = 0; i < get_vector_num(request->shapes); ++i) {
+        const ir_request_shape_t* shape = get_vector_data(request->shapes, i);
+        struct tensor* tensor = source->tensor_list[shape->source_index];
+        TENGINE_RETURN_IF_ERROR(publish_shape(tensor, &shape->value, is_ir_state(source, tensor)));
+    }
+    return TENGINE_OK;
+}
+
 int publish_ir_shapes(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
 {
+    const ir_request_t* request = get_ir_present_request(get_ir_buckets(source));
+    if (request) return publish_request(source, request);
     TENGINE_RETURN_IF_ERROR(publish_settled_shapes(source, execution->core->settled_shapes));
     for (int i = 0; i < execution->tensor_num; ++i) {
         const int index = execution->tensor_list[i]->core->source_index;
@@ -91,14 +106,47 @@ int publish_ir_shapes(struct graph* source, const struct graph* execution, const
 
 void show_ir_outputs(struct graph* source, const struct graph* execution, const ir_frame_t* frame)
 {
-    for (int i = 0; i < execution->output_tensor_num; ++i)
+    for (int i = 0; i < execution->output_tensor_num; ++i) {
+        void* cut = get_ir_cut_output(get_ir_buckets(source), i);
         publish_data(source->tensor_list[source->output_tensors[i]],
-                     frame->values[output_of(execution, i)->index].home);
+                     cut ? cut : frame->values[output_of(execution, i)->index].home);
+    }
 }
 
-static int bind_input(const struct tensor* given, const struct tensor* input, ir_frame_t* frame)
+// Whether an input has the shape for which the graph is prepared, or that of the request in a
+// bucket.
+static bool has_prepared_shape(const struct graph* source, const struct tensor* input, int index)
 {
-    if (!has_same_ir_shape(given, input) || given->data_type != input->data_type)
+    const struct tensor* given = source->tensor_list[source->input_tensors[index]];
+    const ir_request_t* request = get_ir_present_request(get_ir_buckets(source));
+    if (given->data_type != input->data_type) return false;
+    if (!request) return has_same_ir_shape(given, input);
+    const ir_request_shape_t* shape = get_vector_data(request->inputs, index);
+    return given->shape_set && given->dim_num == shape->value.dim_num &&
+           memcmp(given->dims, shape->value.dims, sizeof(int) * given->dim_num) == 0;
+}
+
+// Gives the frame an input, in place or as a copy. `padded`: the memory of an input in a bucket.
+static void place_input(const struct tensor* given, const struct tensor* input, void* padded,
+                        ir_frame_t* frame)
+{
+    ir_frame_value_t* value = &frame->values[input->index];
+    if (padded) {
+        if (!frame->memory) value->data = padded;
+        pad_ir_input(given, input, value->data);
+    } else if (!frame->memory) {
+        value->data = given->data;
+    } else if (given->elem_num > 0) {
+        memcpy(value->data, given->data, get_ir_tensor_bytes(given));
+    }
+}
+
+static int bind_input(const struct graph* source, const struct graph* execution, int index,
+                      ir_frame_t* frame)
+{
+    const struct tensor* given = source->tensor_list[source->input_tensors[index]];
+    const struct tensor* input = execution->tensor_list[execution->input_tensors[index]];
+    if (!has_prepared_shape(source, input, index))
         return tengine_error_set(
             TENGINE_ESTATE,
             "input '%s' has changed its shape or type since prerun; call prerun_graph again",
@@ -108,20 +156,14 @@ static int bind_input(const struct tensor* given, const struct tensor* input, ir
             TENGINE_EINVAL,
             "input '%s' has no data; set %zu bytes with set_tensor_buffer or set_tensor_data",
             given->name, get_ir_tensor_bytes(given));
-    ir_frame_value_t* value = &frame->values[input->index];
-    if (!frame->memory)
-        value->data = given->data;
-    else if (given->elem_num > 0)
-        memcpy(value->data, given->data, get_ir_tensor_bytes(given));
+    place_input(given, input, get_ir_padded_input(get_ir_buckets(source), index), frame);
     return TENGINE_OK;
 }
 
 int bind_ir_inputs(const struct graph* source, const struct graph* execution, ir_frame_t* frame)
 {
     for (int i = 0; i < source->input_tensor_num; ++i)
-        TENGINE_RETURN_IF_ERROR(bind_input(source->tensor_list[source->input_tensors[i]],
-                                           execution->tensor_list[execution->input_tensors[i]],
-                                           frame));
+        TENGINE_RETURN_IF_ERROR(bind_input(source, execution, i, frame));
     return TENGINE_OK;
 }
 
@@ -136,7 +178,8 @@ void bind_ir_outputs(const struct graph* source, const struct graph* execution, 
     for (int i = 0; i < source->output_tensor_num; ++i) {
         const struct tensor* wanted = source->tensor_list[source->output_tensors[i]];
         const struct tensor* output = output_of(execution, i);
-        if (is_planned(output) && is_ir_user_memory(wanted))
+        const bool is_cut = get_ir_cut_output(get_ir_buckets(source), i) != NULL;
+        if (is_planned(output) && is_ir_user_memory(wanted) && !is_cut)
             frame->values[output->index].data = wanted->data;
     }
 }
@@ -144,9 +187,14 @@ void bind_ir_outputs(const struct graph* source, const struct graph* execution, 
 // Several outputs may be one tensor of the execution graph, and an output may be an input or a
 // constant, so that the result may be in other memory than the user's buffer.
 static int collect(struct tensor* wanted, const struct tensor* output,
-                   const ir_frame_value_t* value)
+                   const ir_frame_value_t* value, void* cut)
 {
     if (wanted->tensor_type != TENSOR_TYPE_VAR) return TENGINE_OK;
+    if (cut) {
+        publish_data(wanted, cut);
+        cut_ir_output(output, value->data, wanted, wanted->data);
+        return TENGINE_OK;
+    }
     if (!is_ir_tensor_shape_known(output))
         TENGINE_RETURN_IF_ERROR(publish_shape(wanted, value, false));
     publish_data(wanted, is_planned(output) ? value->home : value->data);
@@ -160,7 +208,8 @@ int collect_ir_outputs(struct graph* source, const struct graph* execution, cons
     for (int i = 0; i < source->output_tensor_num; ++i) {
         const struct tensor* output = output_of(execution, i);
         TENGINE_RETURN_IF_ERROR(collect(source->tensor_list[source->output_tensors[i]], output,
-                                        &frame->values[output->index]));
+                                        &frame->values[output->index],
+                                        get_ir_cut_output(get_ir_buckets(source), i)));
     }
     return TENGINE_OK;
 }

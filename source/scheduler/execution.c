@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way from source graph to execution graph and back: states, and the order of steps. The steps
 // themselves are in prepare.c (parts), exchange.c (inputs and outputs) and the schedulers.
+#include <stdio.h>
+
+#include "base/alloc.h"
 #include "base/minimal.h"
 #include "graph/graph.h"
 #include "graph/option.h"
@@ -10,6 +13,7 @@
 #include "operator/row.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/body.h"
+#include "scheduler/bucket.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/lane.h"
@@ -56,17 +60,22 @@ static int show_outputs(struct graph* source)
     const ir_session_t* session = get_ir_session(source->core->execution);
     const ir_frame_t* frame = &session->frames[session->frame_num - 1];
     TENGINE_RETURN_IF_ERROR(publish_ir_shapes(source, source->core->execution, frame));
+    if (get_ir_present_request(get_ir_buckets(source)))
+        TENGINE_RETURN_IF_ERROR(hold_ir_request_memory(get_ir_buckets(source), source));
     if (count_ir_states(source) > 0) TENGINE_RETURN_IF_ERROR(settle_ir_states(source));
     show_ir_outputs(source, source->core->execution, frame);
     return TENGINE_OK;
 }
 
-static int make_execution(struct graph* source, const ir_terms_t* terms)
+// `made`: the execution graph, which is the source graph's from here on; NULL: it is made.
+static int make_execution(struct graph* source, const ir_terms_t* terms, struct graph* made)
 {
+    source->core->execution = made;
     ir_preparation_trace_t trace;
     TENGINE_RETURN_IF_ERROR(begin_ir_preparation_trace(source, &trace));
     begin_ir_preparation(source);
-    int status = create_execution_graph(source, &terms->options, &source->core->execution);
+    int status = TENGINE_OK;
+    if (!made) status = create_execution_graph(source, &terms->options, &source->core->execution);
     if (status == TENGINE_OK) {
         source->core->execution->core->spare = get_ir_spare(source);
         status = compile(source->core->execution, terms->scheduler);
@@ -78,9 +87,9 @@ static int make_execution(struct graph* source, const ir_terms_t* terms)
 }
 
 // Preparations for other shapes are dropped when the new one runs out of memory.
-static int make_execution_or_room(struct graph* source, const ir_terms_t* terms)
+static int make_execution_or_room(struct graph* source, const ir_terms_t* terms, struct graph* made)
 {
-    const int status = make_execution(source, terms);
+    const int status = make_execution(source, terms, made);
     if (status != TENGINE_ENOMEM) return status;
     ir_failure_t failure;
     int kept_num;
@@ -89,7 +98,146 @@ static int make_execution_or_room(struct graph* source, const ir_terms_t* terms)
     if (kept_num == 0) return raise_ir_failure(&failure);
     if (source->core->execution) close_ir_execution(source->core->execution);
     source->core->execution = NULL;
-    return make_execution(source, terms);
+    return make_execution(source, terms, NULL);
+}
+
+// ---- buckets ----
+
+// Makes the execution graph for the shapes that the inputs have now; nothing is compiled.
+static int create_unprepared(struct graph* source, const ir_terms_t* terms,
+                             struct graph** out_graph)
+{
+    begin_ir_preparation(source);
+    const int status = create_execution_graph(source, &terms->options, out_graph);
+    end_ir_preparation(source);
+    return status;
+}
+
+// Two execution graphs that no part was compiled of yet; NULL: not made.
+typedef struct unprepared
+{
+    struct graph* own;     // for the request's shapes
+    struct graph* larger;  // for those of a bucket
+} unprepared_t;
+
+// Compares the request with the bucket whose shapes the inputs have now. *out_reason: "" if it can
+// run there.
+static int compare_with_bucket(struct graph* source, const ir_terms_t* terms, unprepared_t* made,
+                               char out_reason[], size_t capacity)
+{
+    const struct graph* larger = find_ir_kept_execution(source);
+    if (!larger) {
+        TENGINE_RETURN_IF_ERROR(create_unprepared(source, terms, &made->larger));
+        larger = made->larger;
+    }
+    const char* obstacle = find_ir_padding_obstacle(larger, made->own);
+    if (!obstacle) return judge_ir_padding(larger, made->own, out_reason, capacity);
+    snprintf(out_reason, capacity, "%s", obstacle);
+    return TENGINE_OK;
+}
+
+// Whether a failure belongs to the bucket: a model may not have its shapes.
+static bool is_fault_of_bucket(int status, char out_reason[], size_t capacity)
+{
+    if (status == TENGINE_OK || status == TENGINE_ENOMEM || status == TENGINE_ECANCELED)
+        return false;
+    snprintf(out_reason, capacity, "%s", tengine_error_message());
+    tengine_error_clear();
+    return true;
+}
+
+static int judge_bucket(struct graph* source, const ir_terms_t* terms, int bucket,
+                        unprepared_t* made, char out_reason[], size_t capacity)
+{
+    ir_buckets_t* buckets = get_ir_buckets(source);
+    int status = take_ir_bucket_shapes(buckets, source, bucket);
+    if (status == TENGINE_OK) {
+        status = compare_with_bucket(source, terms, made, out_reason, capacity);
+        return_ir_own_shapes(buckets, source);
+    }
+    if (is_fault_of_bucket(status, out_reason, capacity)) status = TENGINE_OK;
+    if (status == TENGINE_OK && !out_reason[0]) return TENGINE_OK;
+    destroy_ir_graph(made->larger);
+    made->larger = NULL;
+    return status;
+}
+
+// Finds the answer for the present input shapes, and keeps it. The graphs that it needed stay.
+static int judge_request(struct graph* source, const ir_terms_t* terms, const int list[],
+                         int number, unprepared_t* made)
+{
+    ir_buckets_t* buckets = get_ir_buckets(source);
+    char message[640] = "", reason[512];
+    if (number == 0)
+        describe_ir_misfit(buckets, source, message, sizeof message);
+    else
+        TENGINE_RETURN_IF_ERROR(create_unprepared(source, terms, &made->own));
+    for (int i = 0; i < number; ++i) {
+        TENGINE_RETURN_IF_ERROR(judge_bucket(source, terms, list[i], made, reason, sizeof reason));
+        if (!reason[0]) {
+            describe_ir_padding(buckets, source, list[i], message, sizeof message);
+            return add_ir_request(buckets, source, made->own, list[i], message);
+        }
+        if (!message[0]) snprintf(message, sizeof message, "no bucket: %s", reason);
+    }
+    return add_ir_request(buckets, source, made->own, -1, message);
+}
+
+// Prepares the bucket, unless it is. The inputs have the request's shapes before and afterwards.
+static int prepare_bucket(struct graph* source, const ir_terms_t* terms,
+                          const ir_request_t* request, struct graph* larger)
+{
+    ir_buckets_t* buckets = get_ir_buckets(source);
+    int status = take_ir_bucket_shapes(buckets, source, request->bucket);
+    if (status == TENGINE_OK && resume_ir_execution(source)) {
+        destroy_ir_graph(larger);
+        larger = NULL;
+    } else if (status == TENGINE_OK) {
+        status = limit_ir_executions(source);
+        if (status == TENGINE_OK) {
+            status = make_execution_or_room(source, terms, larger);
+            larger = NULL;
+        }
+    }
+    destroy_ir_graph(larger);
+    return_ir_own_shapes(buckets, source);
+    TENGINE_RETURN_IF_ERROR(status);
+    enter_ir_request(buckets, request);
+    TLOG_INFO("graph '%s': %s", source->name, request->message);
+    return TENGINE_OK;
+}
+
+static int use_bucket(struct graph* source, const ir_terms_t* terms, const int list[], int number,
+                      unprepared_t* made)
+{
+    ir_buckets_t* buckets = get_ir_buckets(source);
+    if (!find_ir_request(buckets, source))
+        TENGINE_RETURN_IF_ERROR(judge_request(source, terms, list, number, made));
+    const ir_request_t* request = find_ir_request(buckets, source);
+    if (request->bucket < 0) return TENGINE_OK;
+    struct graph* larger = made->larger;
+    made->larger = NULL;
+    return prepare_bucket(source, terms, request, larger);
+}
+
+// Makes the preparation of a bucket the present one, if the request can run there. *out_own: else
+// the execution graph for its own shapes, if that was made.
+static int find_bucket(struct graph* source, const ir_terms_t* terms, struct graph** out_own)
+{
+    const ir_buckets_t* buckets = get_ir_buckets(source);
+    unprepared_t made = {NULL, NULL};
+    int* list;
+    int number;
+    if (!buckets || find_ir_exact_bucket(buckets, source) >= 0) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(list_ir_fitting_buckets(buckets, source, &list, &number));
+    const int status = use_bucket(source, terms, list, number, &made);
+    free_memory(list);
+    destroy_ir_graph(made.larger);
+    if (status == TENGINE_OK && !source->core->execution)
+        *out_own = made.own;
+    else
+        destroy_ir_graph(made.own);
+    return status;
 }
 
 static int find_or_make_execution(struct graph* source, const ir_run_options_t* options)
@@ -98,8 +246,13 @@ static int find_or_make_execution(struct graph* source, const ir_run_options_t* 
     TENGINE_RETURN_IF_ERROR(read_ir_terms(source, options, &terms));
     TENGINE_RETURN_IF_ERROR(leave_ir_execution(source, &terms));
     if (resume_ir_execution(source)) return show_outputs(source);
-    TENGINE_RETURN_IF_ERROR(limit_ir_executions(source));
-    TENGINE_RETURN_IF_ERROR(make_execution_or_room(source, &terms));
+    struct graph* own = NULL;
+    if (!IS_MINIMAL) TENGINE_RETURN_IF_ERROR(find_bucket(source, &terms, &own));
+    if (source->core->execution) return show_outputs(source);
+    const int limited = limit_ir_executions(source);
+    if (limited < 0) destroy_ir_graph(own);
+    TENGINE_RETURN_IF_ERROR(limited);
+    TENGINE_RETURN_IF_ERROR(make_execution_or_room(source, &terms, own));
     TENGINE_RETURN_IF_ERROR(show_outputs(source));
     report_ir_split(source->core->execution);
     return TENGINE_OK;

@@ -13,6 +13,7 @@
 #include "operator/custom/custom_kernel.h"
 #include "operator/custom/op.h"
 #include "optimizer/optimizer.h"
+#include "scheduler/bucket.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/prepare.h"
@@ -27,6 +28,7 @@ typedef struct shape_cache
     int output_num;
     struct vector* constants;  // int32_t: the source's constants that these preparations need
     struct vector* kept;       // struct graph*, the most recently used last
+    ir_buckets_t* buckets;     // NULL: none
     struct graph*
         spare;  // a preparation that has ended, whose objects devices may use again; or NULL
     ir_lanes_t lanes;
@@ -57,6 +59,11 @@ struct graph* get_ir_execution(const struct graph* source, int index)
 ir_lanes_t* get_ir_lanes(const struct graph* source)
 {
     return !cache_of(source) ? NULL : &cache_of(source)->lanes;
+}
+
+struct ir_buckets* find_ir_buckets(const struct graph* source)
+{
+    return !cache_of(source) ? NULL : cache_of(source)->buckets;
 }
 
 struct graph* get_ir_spare(const struct graph* source)
@@ -142,7 +149,8 @@ static bool is_memory_limited(const struct graph* source)
 static int get_capacity(const struct graph* source)
 {
     if (is_memory_limited(source)) return 0;
-    return (int)get_ir_context_number(source->attribute->context, "run.shape_cache");
+    return (int)get_ir_context_number(source->attribute->context, "run.shape_cache") +
+           count_ir_read_buckets(get_ir_buckets(source));
 }
 
 // A kernel that set_custom_kernel puts on a node is prepared for one shape at a time. Registered
@@ -223,6 +231,7 @@ static void free_cache(shape_cache_t* cache)
 {
     if (!cache) return;
     release_ir_lanes(&cache->lanes);
+    if (!IS_MINIMAL) free_ir_buckets(cache->buckets);
     release_vector(cache->kept);
     release_vector(cache->constants);
     free_memory(cache->outputs);
@@ -235,6 +244,7 @@ static struct graph* take_present(struct graph* source)
     struct graph* present = source->core->execution;
     if (cache_of(source))
         withdraw_ir_outputs(source, cache_of(source)->outputs, cache_of(source)->output_num);
+    if (get_ir_buckets(source)) leave_ir_request(get_ir_buckets(source));
     source->core->execution = NULL;
     if (present) source->status = GRAPH_STAT_DONE;
     return present;
@@ -323,7 +333,8 @@ static int create_cache(struct graph* source, const ir_terms_t* terms)
         free_cache(cache);
         return tengine_error_set(TENGINE_ENOMEM, "out of memory while keeping preparations");
     }
-    const int listed = list_ir_needed_constants(source, cache->constants);
+    int listed = list_ir_needed_constants(source, cache->constants);
+    if (!IS_MINIMAL && listed >= 0) listed = read_ir_buckets(source, &cache->buckets);
     if (listed < 0) {
         free_cache(cache);
         return listed;
@@ -370,18 +381,30 @@ bool is_ir_execution_current(const struct graph* source)
            has_ir_value_shapes(execution, source);
 }
 
+// The place of the kept preparation for the present input shapes, or -1.
+static int find_kept(const struct graph* source)
+{
+    int i = count_kept(source) - 1;
+    while (i >= 0 && (!has_shapes_of(get_kept(source, i), source) ||
+                      !has_ir_value_shapes(get_kept(source, i), source)))
+        --i;
+    return i;
+}
+
+struct graph* find_ir_kept_execution(const struct graph* source)
+{
+    const int place = find_kept(source);
+    return place < 0 ? NULL : get_kept(source, place);
+}
+
 bool resume_ir_execution(struct graph* source)
 {
-    for (int i = count_kept(source) - 1; i >= 0; --i) {
-        if (!has_shapes_of(get_kept(source, i), source) ||
-            !has_ir_value_shapes(get_kept(source, i), source))
-            continue;
-        struct graph* execution = remove_kept(source, i);
-        forget_ir_runs(execution);
-        source->core->execution = execution;
-        return true;
-    }
-    return false;
+    const int place = find_kept(source);
+    if (place < 0) return false;
+    struct graph* execution = remove_kept(source, place);
+    forget_ir_runs(execution);
+    source->core->execution = execution;
+    return true;
 }
 
 int limit_ir_executions(struct graph* source)

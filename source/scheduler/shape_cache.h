@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "base/minimal.h"
 #include "scheduler/lane.h"
 #include "tengine/device.h"
 
@@ -34,6 +35,16 @@ int leave_ir_execution(struct graph* source, const ir_terms_t* terms);
 // Prepares the source graph for another instance, which finds the packs of these preparations.
 // ENOMEM.
 TENGINE_MUST_USE int share_ir_executions(struct graph* source);
+
+// The buckets of a graph that is prepared, see scheduler/bucket.h; NULL: there are none.
+struct ir_buckets* find_ir_buckets(const struct graph* source);
+static inline struct ir_buckets* get_ir_buckets(const struct graph* source)
+{
+    return IS_MINIMAL ? NULL : find_ir_buckets(source);
+}
+
+// The kept preparation for the present input shapes, which stays kept, or NULL.
+struct graph* find_ir_kept_execution(const struct graph* source);
 
 // Whether the graph is prepared for the shapes that its inputs have now.
 bool is_ir_execution_current(const struct graph* source);

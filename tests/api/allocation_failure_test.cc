@@ -14,6 +14,7 @@
 #include "onnx_bytes.h"
 #include "support/allocation_count.h"
 #include "support/emulated.h"
+#include "tengine/bucket.h"
 #include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/quantize.h"
@@ -237,6 +238,16 @@ TEST_F(AllocationFailureTest, MetadataOfTmfiles)
 TEST_F(AllocationFailureTest, MetadataOfOnnx)
 {
     expect_clean_metadata("onnx");
+}
+
+TEST_F(AllocationFailureTest, ASmallerInputInABucket)
+{
+    const graph_t graph = create_chain(nullptr);
+    ASSERT_EQ(tengine_graph_add_bucket(graph, "x=5x4"), 0) << get_tengine_error();
+    ASSERT_EQ(save_graph(graph, "onnx", path_.c_str()), 0) << get_tengine_error();
+    EXPECT_EQ(destroy_graph(graph), 0);
+    for (const bool lasting : {false, true})
+        expect_clean_failures({"onnx", path_, {3, 4}, 12 * sizeof(float)}, lasting, 10000);
 }
 
 TEST_F(AllocationFailureTest, InstancesOfTmfiles)

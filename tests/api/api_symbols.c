@@ -3,6 +3,7 @@
 // only if all are defined. api_symbol_test.cc compares the list with the headers.
 #include "api_symbols.h"
 
+#include "tengine/bucket.h"
 #include "tengine/custom_op.h"
 #include "tengine/entry.h"
 #include "tengine/file.h"
@@ -103,6 +104,10 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_join_entries),
     SYMBOL(tengine_graph_get_state),
     SYMBOL(tengine_graph_get_state_number),
+    SYMBOL(tengine_graph_add_bucket),
+    SYMBOL(tengine_graph_explain_bucket),
+    SYMBOL(tengine_graph_get_bucket),
+    SYMBOL(tengine_graph_get_bucket_number),
     SYMBOL(tengine_graph_keep_state),
     SYMBOL(tengine_graph_get_hint_number),
     SYMBOL(tengine_graph_get_hint),

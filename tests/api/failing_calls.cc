@@ -13,6 +13,7 @@
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
+#include "tengine/bucket.h"
 #include "tengine/state.h"
 #include "tengine/string.h"
 #include "tengine/trace.h"
@@ -104,6 +105,10 @@ static std::vector<FailingCall> build_and_run_calls()
         CALL(tengine_graph_get_hint_number(h), -1),
         CALL(tengine_graph_get_hint(h, 0, &hint, sizeof hint), -1),
         CALL(tengine_graph_set_hint(h, "split.prune", "0"), -1),
+        CALL(tengine_graph_add_bucket(h, "x=1"), -1),
+        CALL(tengine_graph_get_bucket_number(h), -1),
+        CALL(tengine_graph_get_bucket(h, 0), nullptr),
+        CALL(tengine_graph_explain_bucket(h, numbers), nullptr),
         CALL(tengine_graph_get_output(h, 0), nullptr),
         CALL(set_graph_attr(h, "a", numbers, 4), -1),
         CALL(get_graph_attr(h, "a", numbers, 4), -1),

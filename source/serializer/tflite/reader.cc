@@ -72,12 +72,13 @@ int choose_subgraph(Reading& reading, std::string_view key)
     return TENGINE_OK;
 }
 
-// Metadata with the names of hints are the model's properties.
-int add_hints(const Reading& reading)
+// Metadata with the names of hints and buckets are the model's properties.
+int add_properties(const Reading& reading)
 {
     for (uint32_t i = 0; i < count(reading.model->metadata()); ++i) {
         const file::Metadata* entry = reading.model->metadata()->Get(i);
-        if (!is_hint(text_of(entry->name())) || entry->buffer() >= count(reading.model->buffers()))
+        if (!is_kept_property(text_of(entry->name())) ||
+            entry->buffer() >= count(reading.model->buffers()))
             continue;
         const auto* bytes = reading.model->buffers()->Get(entry->buffer())->data();
         const String name(text_of(entry->name()));
@@ -249,7 +250,7 @@ int read_model(struct graph* graph, FileImage* image, std::string_view key)
     Reading reading(graph, image, &budget, &variables);
     TENGINE_RETURN_IF_ERROR(check_tables(reading));
     TENGINE_RETURN_IF_ERROR(choose_subgraph(reading, key));
-    TENGINE_RETURN_IF_ERROR(add_hints(reading));
+    TENGINE_RETURN_IF_ERROR(add_properties(reading));
     TENGINE_RETURN_IF_ERROR(add_tensors(reading));
     TENGINE_RETURN_IF_ERROR(add_rounding(reading));
     TENGINE_RETURN_IF_ERROR(add_inputs(reading));

@@ -14,6 +14,7 @@
 #include "base/load_budget.hpp"
 #include "base/maps.hpp"
 #include "base/print_text.hpp"
+#include "graph/bucket.h"
 #include "graph/hint.h"
 #include "schema_generated.h"
 #include "tengine/ir.h"
@@ -129,13 +130,14 @@ uint32_t count(const Vector* vector)
     return vector ? vector->size() : 0;
 }
 
-// Whether a property, or metadata, with this name is a hint (graph/hint.h).
-inline bool is_hint(std::string_view name)
+// Whether a property, or metadata, with this name is a hint (graph/hint.h) or a bucket
+// (graph/bucket.h).
+inline bool is_kept_property(std::string_view name)
 {
     const auto begins = [&](std::string_view prefix) {
         return name.substr(0, prefix.size()) == prefix;
     };
-    return begins(IR_AFFINITY_HINT) || begins(IR_OPTION_HINT);
+    return begins(IR_AFFINITY_HINT) || begins(IR_OPTION_HINT) || begins(IR_BUCKET_KEY);
 }
 
 inline std::string_view text_of(const flatbuffers::String* text)

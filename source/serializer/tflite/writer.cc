@@ -62,7 +62,7 @@ class ModelWriter
                                       const NamedTensors* known);
     Offset<file::NamedTensor> name_tensor(int32_t tensor);
     Vector<Offset<file::Metadata>> write_metadata();
-    void write_hints(Vector<Offset<file::Metadata>>* entries);
+    void write_properties(Vector<Offset<file::Metadata>>* entries);
 
     const struct graph& graph_;
     Origin origin_;
@@ -115,28 +115,28 @@ bool is_about_byte_code(std::string_view name)
     return name == kStamp || name == kOldPlace;
 }
 
-// The graph's hints.
-void ModelWriter::write_hints(Vector<Offset<file::Metadata>>* entries)
+// The graph's hints and buckets.
+void ModelWriter::write_properties(Vector<Offset<file::Metadata>>* entries)
 {
     const struct ir_metadata* metadata = find_ir_metadata(&graph_);
     const ir_metadata_entry_t* entry;
     for (int i = 0; (entry = get_any_ir_metadata(metadata, i)) != nullptr; ++i) {
-        if (entry->kind != IR_METADATA_PROPERTY || !is_hint(entry->key)) continue;
+        if (entry->kind != IR_METADATA_PROPERTY || !is_kept_property(entry->key)) continue;
         const uint32_t buffer = writing_.add_buffer(entry->text, std::strlen(entry->text));
         entries->push_back(
             file::CreateMetadata(builder_, builder_.CreateString(entry->key), buffer));
     }
 }
 
-// That of the file, whatever it is, except for its hints, which the graph has.
+// That of the file, whatever it is, except for its hints and buckets, which the graph has.
 Vector<Offset<file::Metadata>> ModelWriter::write_metadata()
 {
     Vector<Offset<file::Metadata>> entries;
-    write_hints(&entries);
+    write_properties(&entries);
     const file::Model* model = origin_.model();
     for (uint32_t i = 0; model && i < count(model->metadata()); ++i) {
         const file::Metadata* entry = model->metadata()->Get(i);
-        if (is_hint(text_of(entry->name()))) continue;
+        if (is_kept_property(text_of(entry->name()))) continue;
         if (!writing_.byte_codes.is_empty() && is_about_byte_code(text_of(entry->name()))) continue;
         const bool is_there = entry->buffer() < count(model->buffers());
         const auto* bytes = is_there ? model->buffers()->Get(entry->buffer())->data() : nullptr;

@@ -41,8 +41,8 @@ list_macros() {
 }
 
 {
-    for header in c_api inspect quantize calibration run sequence state entry placement string file graph image memory \
-        metadata plugin trace fixed_point custom_op compiler_plugin; do
+    for header in c_api inspect quantize calibration run sequence state entry bucket placement string file graph image \
+        memory metadata plugin trace fixed_point custom_op compiler_plugin; do
         [ ! -e "$source/include/tengine/$header.h" ] || echo "#include \"tengine/$header.h\""
     done
     nm -D --defined-only "$library" | awk '$2 == "T" { print "__typeof__(" $3 ")* abi_of_" $3 ";" }'
