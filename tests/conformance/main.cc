@@ -15,6 +15,8 @@
 //                                       on the CPU, and the summary says how many do not
 //     conformance_test --shortage FOLDER…
 //                                       the same, and memory runs out in preparations and runs
+//     conformance_test --padding FOLDER…
+//                                       the same, and smaller inputs run in the test's shapes
 //     conformance_test --stamps HISTORY FOLDER…
 //                                       the same with the stamps of other opsets, see stamps.h
 //     conformance_test --list ROOT      checks that the lists of what is not supported are in order
@@ -22,10 +24,13 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <string>
+#include <sys/mman.h>
 #include <vector>
 
 #include "conformance/not_supported.h"
+#include "conformance/padding.h"
 #include "conformance/shortage.h"
 #include "conformance/stamps.h"
 #include "conformance/summary.h"
@@ -96,6 +101,30 @@ int run_short_of_memory(const std::vector<std::string>& folders, const NotSuppor
     return run_all(folders, settings, list);
 }
 
+// Fewer requests than this in the folder "node" of the suite mean that little was compared.
+constexpr int kFewestExact = 500;
+
+// --padding FOLDER...
+int run_padded(const std::vector<std::string>& folders, const NotSupportedList& list)
+{
+    // Tests are child processes.
+    void* shared = mmap(nullptr, sizeof(PaddingCounts), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) throw tools::Failure("no shared memory for the counts");
+    PaddingCounts& counts = *new (shared) PaddingCounts;
+    RunSettings settings;
+    settings.also = [&](graph_t graph, const std::function<void()>& compare) {
+        check_padding(graph, compare, &counts);
+    };
+    set_log_level(LOG_EMERG);  // shapes that a model refuses
+    const int failed = run_all(folders, settings, list);
+    std::printf(
+        "%d smaller requests ran in the test's shapes, %d results with other last bits; "
+        "%d were prepared for their own\n",
+        counts.exact, counts.other_bits, counts.not_exact);
+    return failed == 0 && counts.exact >= kFewestExact ? 0 : 1;
+}
+
 int run(const std::vector<std::string>& arguments)
 {
     const NotSupportedList list =
@@ -111,6 +140,8 @@ int run(const std::vector<std::string>& arguments)
     if (arguments.size() >= 3 && arguments[0] == "--device") return run_on_device(arguments, list);
     if (arguments.size() >= 2 && arguments[0] == "--shortage")
         return run_short_of_memory({arguments.begin() + 1, arguments.end()}, list) == 0 ? 0 : 1;
+    if (arguments.size() >= 2 && arguments[0] == "--padding")
+        return run_padded({arguments.begin() + 1, arguments.end()}, list);
 #ifdef TENGINE_HAVE_JSON
     if (arguments.size() >= 3 && arguments[0] == "--stamps")
         return run_stamps(arguments[1], {arguments.begin() + 2, arguments.end()}, list) == 0 ? 0
@@ -119,8 +150,7 @@ int run(const std::vector<std::string>& arguments)
     throw tools::Failure(
         "usage: conformance_test FOLDER | --all FOLDER... | --through FORMAT FOLDER... | "
         "--opset N FOLDER... | --device NAME [--option KEY=VALUE]... FOLDER... | --shortage "
-        "FOLDER... "
-        "| --stamps HISTORY FOLDER... | --list ROOT");
+        "FOLDER... | --padding FOLDER... | --stamps HISTORY FOLDER... | --list ROOT");
 }
 
 }  // namespace
