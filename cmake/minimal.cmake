@@ -4,8 +4,18 @@
 # calls are linked, and apart from the C library nothing is needed. docs/size.md has the figures.
 option(TENGINE_MINIMAL "Build a small static library: the CPU device, reading tmfiles" OFF)
 
+# It runs the graphs that `tengine compile` has prepared in a tmfile, and has no passes to prepare
+# others.
+option(TENGINE_RUNTIME_ONLY "Build a minimal library that runs compiled files only" OFF)
+if(TENGINE_RUNTIME_ONLY)
+    set(TENGINE_MINIMAL ON)
+endif()
+
 # The parts and dependencies that AUTO still builds; tengine_switch() reads the list.
 set(TENGINE_MINIMAL_PARTS TENGINE_ENABLE_CPU TENGINE_ENABLE_TMFILE TENGINE_WITH_HIGHWAY)
+if(TENGINE_RUNTIME_ONLY)
+    list(APPEND TENGINE_MINIMAL_PARTS TENGINE_WITH_PART_CACHE)
+endif()
 # From the second run on it is set, to AUTO.
 if(TENGINE_ENABLE_ONNX AND NOT TENGINE_ENABLE_ONNX MATCHES "^[Aa][Uu][Tt][Oo]$")
     list(APPEND TENGINE_MINIMAL_PARTS TENGINE_WITH_PROTOBUF TENGINE_WITH_ONNX_PROTO)
@@ -57,6 +67,9 @@ endfunction()
 function(tengine_shrink_objects target)
     if(TENGINE_MINIMAL)
         target_compile_definitions(${target} PRIVATE TENGINE_MINIMAL)
+        if(TENGINE_RUNTIME_ONLY)
+            target_compile_definitions(${target} PRIVATE TENGINE_RUNTIME_ONLY)
+        endif()
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
     endif()
 endfunction()
@@ -82,4 +95,21 @@ function(tengine_name_runtime out_libraries)
         list(TRANSFORM runtime REPLACE "(.+)" "-l:lib\\1.a")
     endif()
     set(${out_libraries} ${runtime} PARENT_SCOPE)
+endfunction()
+
+# Stops where an option needs what a build for compiled files does not have.
+function(tengine_check_runtime_only)
+    if(NOT TENGINE_RUNTIME_ONLY)
+        return()
+    endif()
+    foreach(option IN ITEMS TENGINE_ENABLE_ONNX TENGINE_ENABLE_TFLITE TENGINE_WITH_PRECISIONS
+                            TENGINE_WITH_CALIBRATION TENGINE_BUILD_TOOLS TENGINE_BUILD_TESTS)
+        if(${option} AND NOT ${option} MATCHES "^[Aa][Uu][Tt][Oo]$")
+            message(FATAL_ERROR "TENGINE_RUNTIME_ONLY builds a library for compiled files, without "
+                                "the passes that ${option} needs: set one of them to OFF")
+        endif()
+    endforeach()
+    if(TENGINE_WITH_PART_CACHE STREQUAL "OFF")
+        message(FATAL_ERROR "TENGINE_RUNTIME_ONLY needs TENGINE_WITH_PART_CACHE, which is OFF")
+    endif()
 endfunction()

@@ -26,6 +26,10 @@ function(tengine_select_operators)
     if(selected)
         # The operators that represent a graph's inputs and constants.
         list(APPEND selected tengine.InputOp tengine.Const)
+        # The nodes of a compiled file's model, which are not run.
+        if(TENGINE_RUNTIME_ONLY)
+            list(APPEND selected tengine.Generic)
+        endif()
         # After an If is decided, a result of its branch that no node of the branch computes needs a
         # node.
         if("If" IN_LIST selected)

@@ -46,4 +46,45 @@ Json to_json(const std::vector<CompiledPart>& parts)
     return list;
 }
 
+std::vector<Preparation> read_preparations(graph_t graph)
+{
+    std::vector<Preparation> preparations;
+    const int number = tengine_graph_get_model_preparation_number(graph);
+    if (number < 0) fail_api("preparations");
+    for (int i = 0; i < number; ++i) {
+        tengine_model_preparation raw;
+        if (tengine_graph_get_model_preparation(graph, i, &raw, sizeof raw) < 0)
+            fail_api("preparation " + std::to_string(i));
+        preparations.push_back(
+            {raw.terms, raw.part_number, raw.bytes, raw.arena_bytes, raw.between_bytes});
+    }
+    return preparations;
+}
+
+std::string preparations_text(const std::vector<Preparation>& preparations, size_t width)
+{
+    Rows rows = {{"prepared for", ">bytes", ">parts", ">arenas", ">between"}};
+    for (const Preparation& each : preparations)
+        rows.push_back({each.terms, bytes_text(static_cast<double>(each.bytes)),
+                        std::to_string(each.part_num),
+                        bytes_text(static_cast<double>(each.arena_bytes)),
+                        bytes_text(static_cast<double>(each.between_bytes))});
+    TableStyle style;
+    style.width = width;
+    style.shortened = {"prepared for"};
+    return table_text(rows, style);
+}
+
+Json to_json(const std::vector<Preparation>& preparations)
+{
+    Json list = Json::array();
+    for (const Preparation& each : preparations)
+        list.push_back({{"terms", each.terms},
+                        {"bytes", each.bytes},
+                        {"parts", each.part_num},
+                        {"arena_bytes", each.arena_bytes},
+                        {"between_bytes", each.between_bytes}});
+    return list;
+}
+
 }  // namespace tengine::tools

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiled parts in a model's file, as data, table and JSON.
+// The compiled parts and the preparations in a model's file, as data, tables and JSON.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +27,19 @@ std::vector<CompiledPart> read_compiled_parts(graph_t graph);
 std::string compiled_parts_text(const std::vector<CompiledPart>& parts, size_t width);
 
 Json to_json(const std::vector<CompiledPart>& parts);
+
+struct Preparation
+{
+    std::string terms;  // the inputs, devices and options that it is for
+    int part_num = 0;
+    int64_t bytes = 0;
+    int64_t arena_bytes = 0;    // inside its parts
+    int64_t between_bytes = 0;  // between them, with the outputs
+};
+
+// The same for preparations.
+std::vector<Preparation> read_preparations(graph_t graph);
+std::string preparations_text(const std::vector<Preparation>& preparations, size_t width);
+Json to_json(const std::vector<Preparation>& preparations);
 
 }  // namespace tengine::tools

@@ -168,8 +168,10 @@ void print_parts(const Report& report)
 
 void print_compiled_parts(const Report& report)
 {
-    if (report.compiled.empty()) return;
-    std::printf("\n%s", compiled_parts_text(report.compiled, terminal_width()).c_str());
+    if (!report.compiled.empty())
+        std::printf("\n%s", compiled_parts_text(report.compiled, terminal_width()).c_str());
+    if (!report.preparations.empty())
+        std::printf("\n%s", preparations_text(report.preparations, terminal_width()).c_str());
 }
 
 // One cell: all better devices that refused the node, with their messages.

@@ -410,6 +410,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     add_devices(devices, &report);
     report.compiled = read_compiled_parts(graph);
     report.hints = read_hints(graph);
+    report.preparations = read_preparations(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -425,6 +426,7 @@ Report describe_model(const std::string& model, graph_t graph)
     add_model_nodes(graph, &report);
     report.compiled = read_compiled_parts(graph);
     report.hints = read_hints(graph);
+    report.preparations = read_preparations(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -451,6 +453,7 @@ Json to_json(const Report& report)
             {"parts", parts_json(report.parts)},
             {"compiled_parts", to_json(report.compiled)},
             {"hints", to_json(report.hints)},
+            {"preparations", to_json(report.preparations)},
             {"nodes", nodes_json(report.nodes)},
             {"tensors", tensors_json(report)},
             {"plan", to_json(report.plan)},

@@ -99,6 +99,7 @@ struct Report
     int64_t arena_bytes = 0;
     std::vector<CompiledPart> compiled;  // that the model has with it
     std::vector<Hint> hints;             // the model's
+    std::vector<Preparation> preparations;
     GraphMemory memory;
     int threads = 0;  // that the CPU runs the graph with
     std::string scheduler;

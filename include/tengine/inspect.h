@@ -124,6 +124,25 @@ TENGINE_API int tengine_graph_get_compiled_part(graph_t graph, int index,
                                                 struct tengine_compiled_part* out_part,
                                                 size_t size);
 
+// A preparation in the model's file: the execution graph after all passes, which prerun_graph reads
+// in place of making it when its own terms are the same. `tengine compile` writes one for each
+// target, and so do prerun_graph and save_graph with the option model.keep_parts, unless the graph
+// has data that a file cannot carry.
+struct tengine_model_preparation
+{
+    char terms[512];        // in words: inputs with shapes and types, precision, devices, options
+    int64_t bytes;          // in the file
+    int64_t between_bytes;  // memory between parts, with that of the outputs
+    int64_t arena_bytes;    // memory inside its parts, as planned where the file was made
+    int part_number;
+};
+
+// The number of preparations, and one of them. Fail as the functions for compiled parts, and with
+// TENGINE_EFORMAT for a preparation that was altered. Any thread to which the graph belongs.
+TENGINE_API int tengine_graph_get_model_preparation_number(graph_t graph);
+TENGINE_API int tengine_graph_get_model_preparation(
+    graph_t graph, int index, struct tengine_model_preparation* out_preparation, size_t size);
+
 // ---- The execution graph ----
 // It exists from prerun_graph or tengine_graph_place until postrun_graph.
 

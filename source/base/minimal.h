@@ -10,3 +10,10 @@
 #else
 #define IS_MINIMAL false
 #endif
+
+// A minimal build that runs prepared graphs of compiled files alone: it has no passes.
+#ifdef TENGINE_RUNTIME_ONLY
+#define IS_RUNTIME_ONLY true
+#else
+#define IS_RUNTIME_ONLY false
+#endif

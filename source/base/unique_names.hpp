@@ -12,10 +12,13 @@ namespace tengine {
 class Names
 {
   public:
+    // Names of the file may then be equal, as those of an execution graph are.
+    void allow_equal() { may_be_equal_ = true; }
+
     // The file's next name, "" for none. It must outlive the object.
     void add(std::string_view name)
     {
-        const bool is_free = !name.empty() && taken_.insert(name).second;
+        const bool is_free = !name.empty() && (taken_.insert(name).second || may_be_equal_);
         names_.push_back({name, is_free});
     }
 
@@ -38,6 +41,7 @@ class Names
         bool is_free;
     };
 
+    bool may_be_equal_ = false;
     Vector<Entry> names_;
     Set<std::string_view> taken_;  // by the file
     Set<String> made_up_;

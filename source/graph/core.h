@@ -15,6 +15,7 @@ struct ir_bodies;
 struct ir_entries;
 struct ir_metadata;
 struct ir_model_parts;
+struct ir_prepared_format;
 struct ir_refusal;
 struct ir_shared_model;
 struct ir_strings;
@@ -120,10 +121,14 @@ typedef struct ir_graph_core
     uint64_t revision;  // source graph: counts its changes but those of its inputs' shapes
     void* shape_cache;  // source graph: the scheduler room's own, see scheduler/shape_cache.h
     struct ir_model_parts* model_parts;  // source graph: see graph/model_part.h; NULL: none
-    struct ir_metadata* metadata;        // source graph: see graph/metadata.h; NULL: none
-    struct vector* states;               // source graph: see graph/state.h; NULL: none
-    struct ir_entries* entries;          // source graph: the model's, see graph/entry.h; NULL: none
-    int entry;                           // and which of them it is
+    // Source graph: how preparations lie in its file, see graph/prepared.h; NULL: not at all. And
+    // its revision when it had been read.
+    const struct ir_prepared_format* prepared_format;
+    uint64_t file_revision;
+    struct ir_metadata* metadata;  // source graph: see graph/metadata.h; NULL: none
+    struct vector* states;         // source graph: see graph/state.h; NULL: none
+    struct ir_entries* entries;    // source graph: the model's, see graph/entry.h; NULL: none
+    int entry;                     // and which of them it is
     struct graph* spare;     // execution graph, while it is prepared: see scheduler/spare_part.h
     int64_t memory_limit;    // execution graph and parts: most bytes to be held; 0: any
     int64_t memory_claimed;  // and what is held as far as it has been counted

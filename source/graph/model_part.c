@@ -20,6 +20,7 @@ struct ir_model_parts
     struct ir_model_parts* model;  // that of the instance it was copied from, whose memory it uses
     struct vector* list;           // ir_model_part_t
     struct vector* contents;       // ir_model_bytes_t*
+    struct vector* preparations;   // ir_model_bytes_t*, which are also in `contents`
     struct vector* memory;     // mapped_file_t: a compiled part may use bytes that were replaced
     key_map_t by_fingerprint;  // places in `contents`
     key_map_t by_node;         // places in `list`, by keys; without these by source nodes
@@ -120,6 +121,7 @@ void release_ir_model_parts(struct ir_model_parts* parts)
     if (!parts || __atomic_sub_fetch(&parts->holder_num, 1, __ATOMIC_ACQ_REL) > 0) return;
     release_ir_model_parts(parts->model);
     release_vector(parts->list);
+    release_vector(parts->preparations);
     release_vector(parts->contents);
     release_vector(parts->memory);
     release_key_map(&parts->by_fingerprint);
@@ -138,7 +140,8 @@ static struct ir_model_parts* find_or_create(struct graph* graph)
     made->list = create_vector(sizeof(ir_model_part_t), release_part);
     made->contents = create_vector(sizeof(ir_model_bytes_t*), release_content);
     made->memory = create_vector(sizeof(mapped_file_t), release_memory);
-    if (!made->list || !made->contents || !made->memory) {
+    made->preparations = create_vector(sizeof(ir_model_bytes_t*), NULL);
+    if (!made->list || !made->contents || !made->memory || !made->preparations) {
         release_ir_model_parts(made);
         return NULL;
     }
@@ -293,6 +296,35 @@ int add_ir_model_part(struct graph* graph, ir_model_part_t* part, const ir_model
         return fail_without_memory();
     }
     return add_part(parts, part, bytes);
+}
+
+// ---- preparations ----
+
+int add_ir_model_preparation(struct graph* graph, const ir_model_bytes_t* bytes,
+                             mapped_file_t* memory)
+{
+    struct ir_model_parts* parts = find_or_create(graph);
+    if (!parts || (memory && push_vector_data(parts->memory, memory) < 0)) {
+        if (memory) unmap_file(memory);
+        return fail_without_memory();
+    }
+    const bool is_new = !find_content(parts, bytes->fingerprint);
+    ir_model_bytes_t* content = NULL;
+    TENGINE_RETURN_IF_ERROR(take_content(parts, bytes, &content));
+    if (!is_new || push_vector_data(parts->preparations, &content) == 0) return TENGINE_OK;
+    return fail_without_memory();
+}
+
+int count_ir_model_preparations(const struct graph* graph)
+{
+    const struct ir_model_parts* parts = graph->core->model_parts;
+    return parts ? get_vector_num(parts->preparations) : 0;
+}
+
+const ir_model_bytes_t* get_ir_model_preparation(const struct graph* graph, int index)
+{
+    const struct ir_model_parts* parts = graph->core->model_parts;
+    return *(ir_model_bytes_t**)get_vector_data(parts->preparations, index);
 }
 
 // ---- instances ----

@@ -62,6 +62,16 @@ void release_ir_model_part_lists(ir_model_part_t* part);
 // 0.
 uint32_t hash_ir_device_options(const struct graph* graph, const struct device* device);
 
+// ---- preparations ----
+
+// Adds a preparation (graph/prepared.h): `bytes->fingerprint` is that of its terms, which
+// `bytes->target` has in words. It replaces one of the same terms. `memory` as above. ENOMEM.
+TENGINE_MUST_USE int add_ir_model_preparation(struct graph* graph, const ir_model_bytes_t* bytes,
+                                              mapped_file_t* memory);
+// The number of preparations of a source graph, and one of them. 0 for an execution graph.
+int count_ir_model_preparations(const struct graph* graph);
+const ir_model_bytes_t* get_ir_model_preparation(const struct graph* graph, int index);
+
 // ---- those of a graph ----
 
 // The number of parts, and one of them. 0 for an execution graph.

@@ -8,6 +8,7 @@
 
 TENGINE_EXTERN_C_BEGIN
 
+struct ir_model_bytes;
 struct tengine_quantization;
 
 // A copy of `source` that shares its constants, after all passes: ONNX operators of the newest
@@ -16,6 +17,17 @@ struct tengine_quantization;
 // destroy_ir_graph() before the source.
 int create_execution_graph(struct graph* source, const ir_run_options_t* options,
                            struct graph** out_graph);
+
+// Terms and check of a preparation that is to be kept in the model's file (graph/prepared.h), from
+// which create_execution_graph() then reads it. find: fills the fingerprint and, in words,
+// `target`; ENOTSUP: a file cannot have a preparation of this graph as it is now, with the reason.
+// check: that the bytes, written of `execution`, read as the same graph. ENOTSUP has the
+// difference.
+TENGINE_MUST_USE int find_ir_preparation_terms(const struct graph* source,
+                                               const ir_run_options_t* options,
+                                               struct ir_model_bytes* out_bytes);
+TENGINE_MUST_USE int check_ir_preparation(const struct graph* execution, const void* data,
+                                          size_t size);
 
 // Appends the constants that the outputs need, by their indices (int32_t). ENOMEM.
 int list_ir_needed_constants(const struct graph* source, struct vector* constants);

@@ -47,11 +47,19 @@ struct GraphDeleter
 };
 using GraphPointer = std::unique_ptr<graph, GraphDeleter>;
 
+// graph/target.cc: an empty graph with everything that an execution graph of this source has beside
+// its contents.
+int create_target(const graph& source, GraphPointer* out_graph);
 // graph/execution_graph.cc: the copy the passes work on.
 int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
 // The same for a part of the source graph, in time proportional to that part.
 struct Extent;
 int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_graph);
+
+// graph/prepared.cc: the execution graph after all passes and the split, if the model's file has it
+// for these options; else *out_graph stays null. `options` are those that create_execution_graph()
+// gets.
+int read_prepared(const graph& source, const ir_run_options_t& options, GraphPointer* out_graph);
 
 // graph/instance.cc: create_instance_graph() of optimizer.h.
 int copy_instance(const graph& source, GraphPointer* out_graph);

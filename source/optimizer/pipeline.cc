@@ -141,6 +141,7 @@ int run_passes(graph& graph, const PassList& passes)
 
 // Logs the names of the passes when TG_DUMP has another name.
 void check_dump_name();
+const char* wanted_dump();
 
 // Makes the graph that the passes change.
 int begin(const graph& source, const Extent& extent, const ir_run_options_t& options,
@@ -228,6 +229,12 @@ int create_for_run(graph& source, const ir_run_options_t& options, graph** out_g
     TENGINE_RETURN_IF_ERROR(resolve_ops(source, extent, false));
     accept_kernels(source, extent);
     TENGINE_RETURN_IF_ERROR(align_constants(source, extent, options));
+    if (count_willing_kernels(source, extent) == 0 && !wanted_dump()) {
+        GraphPointer prepared;
+        TENGINE_RETURN_IF_ERROR(read_prepared(source, options, &prepared));
+        *out_graph = prepared.release();
+        if (*out_graph) return TENGINE_OK;
+    }
     Vector<Candidates::HandedBack> handed_back;
     for (;;) {
         const int willing = count_willing_kernels(source, extent);

@@ -17,6 +17,7 @@
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
 #include "scheduler/lane.h"
+#include "scheduler/part_store.h"
 #include "scheduler/prepare.h"
 #include "scheduler/run_trace.h"
 #include "scheduler/scheduler.h"
@@ -81,6 +82,7 @@ static int make_execution(struct graph* source, const ir_terms_t* terms, struct 
         status = compile(source->core->execution, terms->scheduler);
         source->core->execution->core->spare = NULL;
     }
+    if (status == TENGINE_OK) keep_ir_preparation(source->core->execution, &terms->options);
     end_ir_preparation(source);
     if (status == TENGINE_OK) drop_ir_spare(source);
     return end_ir_preparation_trace(source, &trace, status);

@@ -9,7 +9,9 @@
 #include "graph/graph_pool.h"
 #include "graph/model_part.h"
 #include "graph/option.h"
+#include "graph/prepared.h"
 #include "operator/node_part.h"
+#include "optimizer/optimizer.h"
 #include "scheduler/failure.h"
 #include "scheduler/fingerprint.h"
 #include "tengine/inspect.h"
@@ -284,6 +286,48 @@ void keep_ir_stored_part(const struct subgraph* part, struct device* device,
     if (keep(part, device, &stores, stored) < 0)
         TLOG_WARNING("part %d is not kept: %s", part->index, tengine_error_message());
     drop_saved(stored);
+}
+
+// ---- preparations ----
+
+static int write_preparation(const struct graph* execution, ir_model_bytes_t* bytes,
+                             mapped_file_t* memory)
+{
+    struct ir_sink sink = {.bytes = NULL};
+    int status = execution->core->source->core->prepared_format->write(execution, &sink);
+    const size_t size = sink.bytes ? sink.size - IR_SINK_HEAD_BYTES : 0;
+    if (status == TENGINE_OK) status = map_zeroes(size + 1, memory);
+    if (status == TENGINE_OK) {
+        memcpy(memory->bytes, sink.bytes + IR_SINK_HEAD_BYTES, size);
+        bytes->data = memory->bytes;
+        bytes->size = size;
+        find_sha256_of_pieces(NULL, bytes->data, size, bytes->digest);
+        status = check_ir_preparation(execution, bytes->data, size);
+    }
+    free_memory(sink.bytes);
+    return status;
+}
+
+static int add_preparation(const struct graph* execution, const ir_run_options_t* options)
+{
+    struct graph* source = (struct graph*)execution->core->source;
+    ir_model_bytes_t bytes = {.size = 0};
+    mapped_file_t memory = {.bytes = NULL};
+    TENGINE_RETURN_IF_ERROR(find_ir_preparation_terms(source, options, &bytes));
+    const int status = write_preparation(execution, &bytes, &memory);
+    if (status == TENGINE_OK) return add_ir_model_preparation(source, &bytes, &memory);
+    unmap_file(&memory);
+    return status;
+}
+
+void keep_ir_preparation(const struct graph* execution, const ir_run_options_t* options)
+{
+    if (get_ir_context_number(execution->attribute->context, "model.keep_parts") == 0) return;
+    if (execution->core->source->core->outer) return;
+    if (add_preparation(execution, options) < 0)
+        TLOG_INFO("graph '%s': the file has no preparation of it, each start makes its own: %s",
+                  execution->name, tengine_error_message());
+    tengine_error_clear();
 }
 
 void release_ir_stored_part(ir_stored_part_t* stored)

@@ -35,6 +35,10 @@ void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
 void keep_ir_stored_part(const struct subgraph* part, struct device* device,
                          ir_stored_part_t* stored);
 
+// Adds the preparation of an execution graph to those of its model (graph/prepared.h), if the user
+// keeps compiled parts in it (option model.keep_parts). `options`: those of the prerun.
+void keep_ir_preparation(const struct graph* execution, const ir_run_options_t* options);
+
 void release_ir_stored_part(ir_stored_part_t* stored);
 
 TENGINE_EXTERN_C_END

@@ -249,6 +249,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_subgraph_origin),
     SYMBOL(tengine_graph_get_compiled_part_number),
     SYMBOL(tengine_graph_get_compiled_part),
+    SYMBOL(tengine_graph_get_model_preparation_number),
+    SYMBOL(tengine_graph_get_model_preparation),
     SYMBOL(tengine_graph_get_counters),
     SYMBOL(tengine_graph_get_node_counters),
     SYMBOL(tengine_graph_get_trace_event_number),

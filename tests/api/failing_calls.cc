@@ -49,6 +49,7 @@ tengine_subgraph part;
 tengine_graph_memory memory;
 tengine_device_memory device_memory;
 tengine_compiled_part compiled_part;
+tengine_model_preparation model_preparation;
 tengine_element element;
 tengine_metadata metadata;
 int64_t number;
@@ -167,6 +168,10 @@ static std::vector<FailingCall> inspection_calls()
         CALL(tengine_graph_get_subgraph_origin(h, 0, numbers), -1),
         CALL(tengine_graph_get_compiled_part_number(h), -1),
         CALL(tengine_graph_get_compiled_part(h, 0, &compiled_part, sizeof compiled_part), -1),
+        CALL(tengine_graph_get_model_preparation_number(h), -1),
+        CALL(
+            tengine_graph_get_model_preparation(h, 0, &model_preparation, sizeof model_preparation),
+            -1),
         CALL(tengine_graph_get_scheduler(h), nullptr),
         CALL(tengine_graph_get_counters(h, 0, nullptr, 0), -1),
         CALL(tengine_graph_get_node_counters(h, 0, nullptr, 0), -1),

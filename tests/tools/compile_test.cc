@@ -111,6 +111,40 @@ class Compile : public testing::Test
     const std::string quantised_ = folder_ + "/digits_int8.onnx";
 };
 
+// The memory of the graph is known without preparing it, for each shape.
+TEST_F(Compile, PreparationsAreListed)
+{
+    const std::string file = path("digits.tmfile");
+    for (const char* shape : {"image=1x1x8x8", "image=3x1x8x8"})
+        ASSERT_EQ(run({"compile", shape[6] == '1' ? data_file("digits.onnx") : file, "-o", file,
+                       "--shape", shape})
+                      .status,
+                  0);
+    const Finished finished = run({"inspect", file, "--shape", "image=3x1x8x8", "--json", "-"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const nlohmann::json list = nlohmann::json::parse(finished.output)["preparations"];
+    ASSERT_EQ(list.size(), 2u);
+    EXPECT_EQ(list[0]["terms"], "image 1x1x8x8 fp32 in fp32 on CPU");
+    EXPECT_EQ(list[1]["terms"], "image 3x1x8x8 fp32 in fp32 on CPU");
+    EXPECT_EQ(list[1]["parts"], 1);
+    EXPECT_GT(list[1]["arena_bytes"], list[0]["arena_bytes"]);
+    EXPECT_GE(list[1]["between_bytes"], 3 * 10 * 4);
+    EXPECT_THAT(run({"inspect", file}).output, HasSubstr("\nprepared for "));
+
+    ASSERT_EQ(init_tengine(), 0);
+    const graph_t graph = create_graph(nullptr, "tengine", file.c_str());
+    tengine_model_preparation preparation = {};
+    EXPECT_EQ(tengine_graph_get_model_preparation_number(graph), 2);
+    EXPECT_EQ(tengine_graph_get_model_preparation(graph, 2, &preparation, sizeof preparation), -1);
+    EXPECT_EQ(get_tengine_errno(), TENGINE_ERANGE);
+    EXPECT_EQ(tengine_graph_get_model_preparation(graph, -1, &preparation, sizeof preparation), -1);
+    EXPECT_EQ(tengine_graph_get_model_preparation(graph, 0, nullptr, sizeof preparation), -1);
+    EXPECT_EQ(tengine_graph_get_model_preparation(graph, 1, &preparation, sizeof preparation), 0);
+    EXPECT_EQ(preparation.arena_bytes, list[1]["arena_bytes"].get<int64_t>());
+    destroy_graph(graph);
+    release_tengine();
+}
+
 TEST_F(Compile, AFailureNamesTheModel)
 {
     const std::string model = data_file("digits.onnx");

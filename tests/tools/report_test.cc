@@ -178,6 +178,11 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                            {"bytes", "count"},
                            {"fingerprint", "string"},
                            {"hash", "string"}};
+    const json preparation = {{"terms", "string"},
+                              {"bytes", "count"},
+                              {"parts", "count"},
+                              {"arena_bytes", "count"},
+                              {"between_bytes", "count"}};
     const json hint = {{"nodes", "string"},      {"option", "string"}, {"value", "string"},
                        {"node_number", "count"}, {"used", "boolean"},  {"reason", "string"}};
     json report = {{"version", "count"},
@@ -188,6 +193,7 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                    {"outputs", json::array({output})},
                    {"operators", "object"},
                    {"compiled_parts", json::array({compiled})},
+                   {"preparations", json::array({preparation})},
                    {"hints", json::array({hint})},
                    {"macs", "count"},
                    {"parameters", "count"},

@@ -5,8 +5,6 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
-#include "graph/preparation.h"
-#include "graph/string_pool.h"
 #include "operator/custom/custom_kernel.h"
 #include "operator/registry.h"
 #include "operator/row.h"
@@ -97,13 +95,6 @@ Vector<int32_t> list_places(const Extent& extent, const int32_t* tensors, int nu
 
 int copy_contents(const graph& source, const Extent& extent, graph& target)
 {
-    target.graph_layout = source.graph_layout;
-    target.model_layout = source.model_layout;
-    target.model_format = source.model_format;
-    target.core->source = &source;
-    TENGINE_RETURN_IF_ERROR(set_ir_graph_device(&target, source.device));
-    TENGINE_RETURN_IF_ERROR(join_ir_strings(&target, &source));
-    TENGINE_RETURN_IF_ERROR(set_ir_graph_name(&target, source.name));
     for (const int32_t tensor : extent.tensors)
         TENGINE_RETURN_IF_ERROR(copy_tensor(source, *source.tensor_list[tensor], target));
     for (const int32_t node : extent.nodes)
@@ -117,18 +108,6 @@ int copy_contents(const graph& source, const Extent& extent, graph& target)
     TENGINE_RETURN_IF_ERROR(
         set_ir_graph_output_tensor(&target, outputs.data(), source.output_tensor_num));
     return check_sources(target);
-}
-
-// The bytes of constants that the source graph owns, alone or with other instances.
-int64_t count_own_constants(const graph& source)
-{
-    int64_t bytes = 0;
-    for (int i = 0; i < source.tensor_num; ++i) {
-        const struct tensor& tensor = *source.tensor_list[i];
-        if (tensor.free_host_mem || tensor.core->is_shared)
-            bytes += static_cast<int64_t>(get_ir_tensor_bytes(&tensor));
-    }
-    return bytes;
 }
 
 int check_outputs(const graph& source)
@@ -150,12 +129,8 @@ bool is_computed_by_onnx(const graph& source, const struct tensor& tensor)
 int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_graph)
 {
     TENGINE_RETURN_IF_ERROR(check_outputs(source));
-    GraphPointer target(create_ir_graph(source.attribute->context));
-    if (!target) return tengine_error_code();
-    limit_ir_memory(target.get());
-    if (target->core->memory_limit > 0)
-        TENGINE_RETURN_IF_ERROR(
-            claim_ir_memory(target.get(), count_own_constants(source), "its constants"));
+    GraphPointer target;
+    TENGINE_RETURN_IF_ERROR(create_target(source, &target));
     TENGINE_RETURN_IF_ERROR(copy_contents(source, extent, *target));
     *out_graph = std::move(target);
     return TENGINE_OK;

@@ -104,6 +104,10 @@ int read_compiled_part(Reading& reading, const PartLists& lists, uint32_t index,
         read_bytes(reading, lists.records.get<CompiledPartRecord>(index), what, &bytes));
     Part part;
     TENGINE_RETURN_IF_ERROR(read_part(reading, lists.places[index], what, &part));
+    if (part.device == kPreparedDevice) {
+        TENGINE_RETURN_IF_ERROR(reading.budget.charge(2 * sizeof bytes));
+        return add_ir_model_preparation(reading.graph, &bytes, nullptr);
+    }
     PartNodesRecord named = {};
     if (lists.nodes.count() > 0) named = lists.nodes.get<PartNodesRecord>(index);
     VectorView keys;
@@ -229,11 +233,26 @@ uint32_t write_digests(FileBuilder& builder, const struct graph& graph)
 
 using ModelParts = Vector<const ir_model_part_t*>;
 
-ModelParts list_parts(const struct graph& graph)
+// Preparations as parts. They know tensors by index, so those of a graph that was translated for
+// this file are left out.
+Vector<ir_model_part_t> list_preparations(const struct graph& graph)
+{
+    Vector<ir_model_part_t> list;
+    for (int i = 0; !graph.core->source && i < count_ir_model_preparations(&graph); ++i) {
+        ir_model_part_t& part = list.emplace_back();
+        part.bytes = get_ir_model_preparation(&graph, i);
+        std::snprintf(part.device, sizeof part.device, "%s", kPreparedDevice);
+    }
+    return list;
+}
+
+ModelParts list_parts(const struct graph& graph, const Vector<ir_model_part_t>& preparations)
 {
     ModelParts parts;
     for (int i = 0; i < count_ir_model_parts(&graph); ++i)
         parts.push_back(get_ir_model_part(&graph, i));
+    for (const ir_model_part_t& preparation : preparations)
+        parts.push_back(&preparation);
     return parts;
 }
 
@@ -294,7 +313,8 @@ int read_compiled_parts(Reading& reading, uint32_t place, const Vector<struct no
 CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& graph)
 {
     CompiledParts made;
-    const ModelParts list = list_parts(graph);
+    const Vector<ir_model_part_t> preparations = list_preparations(graph);
+    const ModelParts list = list_parts(graph, preparations);
     if (list.empty()) return made;
     Vector<CompiledPartRecord> records = write_bytes(builder, list);
     std::copy_n(kPartsMark, sizeof kPartsMark, made.record.mark);

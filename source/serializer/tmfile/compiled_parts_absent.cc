@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in for compiled_parts.cc in a build that keeps no compiled parts
+// The stand-in for compiled_parts.cc and prepared.cc in a build that keeps no compiled parts
 // (TENGINE_WITH_PART_CACHE).
 #include "serializer/tmfile/compiled_parts.h"
+#include "serializer/tmfile/prepared.h"
 
 namespace tengine::tmfile {
 
@@ -13,6 +14,11 @@ int read_compiled_parts(Reading&, uint32_t, const Vector<struct node*>&)
 CompiledParts write_compiled_parts(FileBuilder&, const struct graph&)
 {
     return {};
+}
+
+const ir_prepared_format_t* find_prepared_format()
+{
+    return nullptr;
 }
 
 }  // namespace tengine::tmfile

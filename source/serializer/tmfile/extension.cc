@@ -317,7 +317,8 @@ uint32_t write_body_attribute(FileBuilder& builder, std::string_view name, uint3
     return builder.add(record);
 }
 
-uint32_t write_attributes(FileBuilder& builder, const struct node& node, Vector<uint32_t> offsets)
+uint32_t write_attributes(FileBuilder& builder, const struct node& node, bool without_record,
+                          Vector<uint32_t> offsets)
 {
     const ir_method_t& method = *node.op.method;
     for (int i = 0; i < method.field_num; ++i) {
@@ -325,7 +326,8 @@ uint32_t write_attributes(FileBuilder& builder, const struct node& node, Vector<
         const void* memory = static_cast<const char*>(node.op.param_mem) + field.offset;
         if (find_op_field(&method, field.name, node.op.version) != &field) continue;
         // The record of one of Tengine's operators has its other fields.
-        const bool is_in_record = method.tengine && field.file_kind != OP_FILE_NOT;
+        const bool is_in_record =
+            method.tengine && field.file_kind != OP_FILE_NOT && !without_record;
         if (!is_in_record && is_given_param(&method, &field, memory))
             offsets.push_back(write_attribute(builder, field, memory));
     }

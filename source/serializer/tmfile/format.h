@@ -21,7 +21,8 @@
 // mappings require (records may share bytes), and one of ConstantDigestRecord. The subgraph's
 // vector of PartRecord, which others read only where there are several subgraphs, has the nodes and
 // the device of each, in the same order. The compiled parts of a body's nodes precede its
-// BodyRecord in the same way.
+// BodyRecord in the same way. Preparations of the model (PreparedRecord) are among its compiled
+// parts, under the device kPreparedDevice, which others do not have.
 //
 // An input or output that is absent has index kAbsentTensor. Data types of tensors after Tengine's
 // 0-5 have the numbers of TENGINE_DT_*.
@@ -209,6 +210,75 @@ struct ConstantDigestRecord
     uint32_t tensor;  // index
     uint8_t digest[kDigestBytes];
 };
+
+// Preparations (graph/prepared.h) are compiled parts of this device, which have no nodes.
+constexpr char kPreparedDevice[] = "prepared graph";
+constexpr char kPreparedMark[16] = "prepared graph1";
+
+// The bytes of such a part begin with it; all offsets in them are positions in these bytes. The
+// graph has no nodes for inputs and constants. Constants without a buffer have the values of the
+// model's tensor.
+struct PreparedRecord
+{
+    char mark[sizeof kPreparedMark];
+    uint32_t subgraph;  // nodes, tensors and buffers, as those of a body
+    uint32_t inputs;    // vectors of tensor indices
+    uint32_t outputs;
+    uint32_t tensors;        // vectors of PreparedTensorRecord, one for each tensor,
+    uint32_t nodes;          // PreparedNodeRecord, one for each node,
+    uint32_t parts;          // PreparedPartRecord
+    uint32_t settled;        // and PreparedShapeRecord
+    int32_t precision;       // TENGINE_MODE_* after the passes
+    int32_t rounding;        // ir_rounding_t
+    uint32_t reserved;       // 0
+    uint64_t between_bytes;  // memory of the tensors between parts, and of the outputs
+};
+
+struct PreparedTensorRecord
+{
+    int32_t source;  // the model's tensor, or -1
+    int32_t axis;    // of the scales
+    int32_t layout;
+    int32_t reserved;  // 0
+    uint64_t place;    // bytes from the begin of that memory; kNoPlace: it is not there
+};
+constexpr uint64_t kNoPlace = ~uint64_t{0};
+
+struct PreparedNodeRecord
+{
+    int32_t source;      // the model's node, or -1
+    uint32_t part;       // index
+    int32_t group;       // its device's
+    int32_t keep_float;  // 1: the user requires it
+    uint32_t refusals;   // a vector of PreparedRefusalRecord
+};
+
+struct PreparedRefusalRecord
+{
+    uint32_t device;     // string
+    int32_t verdict;     // IR_VERDICT_*
+    int32_t code;        // IR_REASON_*
+    uint32_t attribute;  // strings
+    uint32_t value;
+    uint32_t message;
+};
+
+struct PreparedPartRecord
+{
+    uint32_t device;    // string
+    uint32_t reserved;  // 0
+    uint64_t arena;     // bytes inside the part, as planned where the file was made
+};
+
+struct PreparedShapeRecord
+{
+    int32_t source;  // the model's tensor
+    uint32_t dims;   // a vector of int32
+};
+
+static_assert(sizeof(PreparedRecord) == 64 && sizeof(PreparedTensorRecord) == 24 &&
+              sizeof(PreparedNodeRecord) == 20 && sizeof(PreparedRefusalRecord) == 24 &&
+              sizeof(PreparedPartRecord) == 16 && sizeof(PreparedShapeRecord) == 8);
 
 constexpr char kMetadataMark[16] = "model metadata\n";
 

@@ -19,6 +19,7 @@ TENGINE_MUST_USE int read_named_records(Reading& reading, uint32_t list_offset, 
     VectorView list;
     TENGINE_RETURN_IF_ERROR(reading.file.read_vector(list_offset, sizeof(uint32_t),
                                                      print_text("the list of %ss", kind), &list));
+    if (!reading.image) out_names->allow_equal();
     for (uint32_t i = 0; i < list.count(); ++i) {
         const String what = print_text("%s %u", kind, i);
         TENGINE_RETURN_IF_ERROR(reading.budget.charge(bytes + sizeof(Record)));

@@ -28,6 +28,12 @@ class NodeReader
 
   private:
     int add_node(uint32_t index);
+    int add_unread(const NodeRecord& record, const OperatorRecord& op, const String& name);
+    int read_record(struct node* node, const OperatorRecord& op, uint32_t place)
+    {
+        if (!IS_RUNTIME_ONLY) return read_parameters(reading_, node, op, place);
+        return fail_node(node, TENGINE_EFORMAT, "an operator of a prepared graph has a record");
+    }
     int find_operator(const OperatorRecord& record, const String& name, const String& what,
                       int* out_type);
     int connect(struct node* node, const NodeRecord& record);
@@ -83,6 +89,7 @@ int NodeReader::add_node(uint32_t index)
     OperatorRecord op;
     TENGINE_RETURN_IF_ERROR(
         file_.read(record.op, print_text("the operator of %s", what.c_str()), &op));
+    if (IS_RUNTIME_ONLY && reading_.depth == 0) return add_unread(record, op, name);
     int type = -1;
     TENGINE_RETURN_IF_ERROR(find_operator(op, name, what, &type));
     const bool is_extension = op.type == kExtensionType;
@@ -92,13 +99,31 @@ int NodeReader::add_node(uint32_t index)
     nodes_.push_back(node);
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + 1));
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(node->op.param_size));
-    TENGINE_RETURN_IF_ERROR(is_extension ? read_attributes(reading_, node, record.attributes)
-                                         : read_parameters(reading_, node, op, record.op));
+    if (is_extension)
+        TENGINE_RETURN_IF_ERROR(read_attributes(reading_, node, record.attributes));
+    else
+        TENGINE_RETURN_IF_ERROR(read_record(node, op, record.op));
     const bool is_open = (node->op.method->traits & OP_OPEN) != 0;
     if (is_open) TENGINE_RETURN_IF_ERROR(read_attributes(reading_, node, record.attributes));
     TENGINE_RETURN_IF_ERROR(connect(node, record));
     const bool has_bodies = OP_HAS_BODIES && node->op.method->bodies;
     return has_bodies ? read_bodies(reading_, node, record.attributes) : TENGINE_OK;
+}
+
+// A build that runs prepared graphs does not know what the model's own nodes compute: it has inputs
+// and constants, and the others by name.
+int NodeReader::add_unread(const NodeRecord& record, const OperatorRecord& op, const String& name)
+{
+    const char* kind = op.type == kExtensionType       ? "Generic"
+                       : todays_number(op) == kConst   ? "Const"
+                       : todays_number(op) == kInputOp ? "InputOp"
+                                                       : "Generic";
+    struct node* node =
+        create_ir_node(reading_.graph, name.c_str(), get_op_type("tengine", kind), 0);
+    if (!node) return last_error();
+    nodes_.push_back(node);
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + 1 + node->op.param_size));
+    return connect(node, record);
 }
 
 int NodeReader::connect(struct node* node, const NodeRecord& record)

@@ -12,6 +12,7 @@
 #include "serializer/tmfile/metadata.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/parts.h"
+#include "serializer/tmfile/prepared.h"
 #include "serializer/tmfile/tensors.h"
 
 namespace tengine::tmfile {
@@ -136,7 +137,10 @@ int read_model(struct graph* graph, FileImage* image, const char* entry)
     TENGINE_RETURN_IF_ERROR(set_inputs(reading, nodes));
     if (is_split) TENGINE_RETURN_IF_ERROR(add_part_affinities(reading, nodes));
     TENGINE_RETURN_IF_ERROR(read_metadata(reading, header.root));
-    return read_compiled_parts(reading, header.root, nodes);
+    TENGINE_RETURN_IF_ERROR(read_compiled_parts(reading, header.root, nodes));
+    graph->core->prepared_format = find_prepared_format();
+    graph->core->file_revision = graph->core->revision;
+    return TENGINE_OK;
 }
 
 }  // namespace tengine::tmfile

@@ -29,11 +29,17 @@ struct Reading
     {
     }
 
+    // The reading of an execution graph, whose constants lie in `bytes` or in its source graph.
+    Reading(struct graph* execution, const char* bytes, size_t size)
+        : graph(execution), image(nullptr), file(bytes, size), budget(size), depth(1)
+    {
+    }
+
     bool has_nhwc_shapes() const { return subgraph.model_layout == TENGINE_LAYOUT_NHWC; }
     bool has_nhwc_parameters() const { return subgraph.graph_layout == TENGINE_LAYOUT_NHWC; }
 
     struct graph* graph;
-    FileImage* image;
+    FileImage* image;  // null: that of an execution graph
     FileView file;
     Budget budget;
     SubgraphRecord subgraph = {};

@@ -139,6 +139,7 @@ int shape_by_size(struct tensor* tensor, uint32_t size)
 
 int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
 {
+    if (!reading_.image && record.buffer == kAbsentTensor) return TENGINE_OK;
     const String what = print_text("buffer %u of %s", record.buffer, label(tensor).c_str());
     if (record.buffer >= buffers_.count())
         return tengine_error_set(TENGINE_EFORMAT, "%s does not exist, the model has %u buffers",
@@ -151,7 +152,7 @@ int TensorReader::set_values(struct tensor* tensor, const TensorRecord& record)
         return tengine_error_set(TENGINE_EFORMAT,
                                  "%s has %u bytes, expected %zu by its shape and type",
                                  what.c_str(), buffer.size, get_ir_tensor_bytes(tensor));
-    if (buffer.data == 0) {
+    if (buffer.data == 0 && reading_.image) {
         missing_.push_back(tensor);
         return TENGINE_OK;
     }

@@ -9,6 +9,7 @@
 
 #include "base/containers.hpp"
 #include "graph/body.h"
+#include "graph/graph.h"
 #include "graph/state.h"
 #include "operator/infer.h"
 #include "serializer/tmfile/compiled_parts.h"
@@ -38,6 +39,12 @@ class ModelWriter
     }
 
     int run(Vector<char>* out_bytes);
+    int run_execution(SubgraphRecord* out_subgraph)
+    {
+        is_execution_ = true;
+        is_nhwc_ = false;
+        return write_contents(out_subgraph);
+    }
 
   private:
     using StateTensor = struct tensor* (*)(const struct graph* graph, int index);
@@ -58,6 +65,7 @@ class ModelWriter
 
     const struct graph& graph_;
     bool is_nhwc_;
+    bool is_execution_ = false;
     FileBuilder& builder_;
     const ir_body_t* body_ = nullptr;         // the body that the graph is
     Vector<const struct tensor*> constants_;  // by buffer
@@ -193,8 +201,8 @@ int ModelWriter::write_node(const struct node& node, uint32_t* out_offset)
     const bool is_open = (node.op.method->traits & OP_OPEN) != 0;
     Vector<uint32_t> bodies;
     TENGINE_RETURN_IF_ERROR(write_bodies(node, &bodies));
-    if (!node.op.method->tengine || is_open)
-        record.attributes = write_attributes(builder_, node, std::move(bodies));
+    if (!node.op.method->tengine || is_open || is_execution_)
+        record.attributes = write_attributes(builder_, node, is_execution_, std::move(bodies));
     TENGINE_RETURN_IF_ERROR(write_operator(node, &op));
     record.op = builder_.add(op);
     record.dynamic_shape = node.dynamic_shape;
@@ -205,7 +213,7 @@ int ModelWriter::write_node(const struct node& node, uint32_t* out_offset)
 int ModelWriter::write_operator(const struct node& node, OperatorRecord* out_record)
 {
     const struct tengine_record* tengine = node.op.method->tengine;
-    if (!tengine) {
+    if (!tengine || is_execution_) {
         out_record->type = kExtensionType;
         out_record->version = static_cast<uint32_t>(node.op.version);
         out_record->param = write_operator_name(builder_, node);
@@ -240,7 +248,7 @@ int ModelWriter::write_tensor(const struct tensor& tensor, uint32_t* out_offset)
     TENGINE_RETURN_IF_ERROR(write_quantisation(tensor, &record.quantisation));
     record.type = is_input ? int{TENSOR_TYPE_INPUT} : int{tensor.tensor_type};
     record.data_type = tensor.data_type;
-    if (is_constant) {
+    if (is_constant && !(is_execution_ && find_ir_origin(&graph_, &tensor))) {
         record.buffer = static_cast<uint32_t>(constants_.size());
         constants_.push_back(&tensor);
     }
@@ -261,7 +269,7 @@ int ModelWriter::write_quantisation(const struct tensor& tensor, uint32_t* out_o
     *out_offset = 0;
     const int number = tensor.quant_param_num;
     if (number == 0) return TENGINE_OK;
-    if (number > 1 && tensor.quant_axis != 0)
+    if (number > 1 && tensor.quant_axis != 0 && !is_execution_)
         return tengine_error_set(
             TENGINE_ENOTSUP,
             "tensor '%s' has scales along dimension %d, a tmfile stores them along dimension 0",
@@ -314,6 +322,12 @@ int write_model(const struct graph& graph, Vector<char>* out_bytes)
 {
     FileBuilder builder;
     return ModelWriter(graph, builder).run(out_bytes);
+}
+
+int write_execution(const struct graph& execution, FileBuilder& builder,
+                    SubgraphRecord* out_subgraph)
+{
+    return ModelWriter(execution, builder).run_execution(out_subgraph);
 }
 
 }  // namespace tengine::tmfile

@@ -10,4 +10,11 @@ namespace tengine::tmfile {
 
 TENGINE_MUST_USE int write_model(const struct graph& graph, Vector<char>* out_bytes);
 
+// Writes the nodes and tensors of an execution graph, and their buffers, except for constants with
+// the data of the source graph's.
+struct SubgraphRecord;
+class FileBuilder;
+TENGINE_MUST_USE int write_execution(const struct graph& execution, FileBuilder& builder,
+                                     SubgraphRecord* out_subgraph);
+
 }  // namespace tengine::tmfile
