@@ -80,6 +80,14 @@ void add_front_end(std::vector<Case>* cases)
         .ints = {{"snr_shift", 6}};
 }
 
+void add_suppression(std::vector<Case>* cases)
+{
+    add(cases, "tengine.SoftNonMaxSuppression",
+        {fed({50, 4}), fed({50}), fed_values({}, {10}, TENGINE_DT_INT32), fed_values({}, {0.8}),
+         fed_values({}, {0.1}), fed_values({}, {0.5})},
+        {TENGINE_DT_FP32}, {TENGINE_DT_INT32, TENGINE_DT_FP32, TENGINE_DT_INT32});
+}
+
 void add_rotations(std::vector<Case>* cases)
 {
     for (const int interleaved : {0, 1})
@@ -191,6 +199,7 @@ void add_other_cases(std::vector<Case>* cases)
 {
     add_signals(cases);
     add_front_end(cases);
+    add_suppression(cases);
     add_rotations(cases);
     add_rotated_heads(cases);
     add_attention(cases);

@@ -26,6 +26,16 @@ static struct tensor* emit_filled(emitter_t* emit, struct tensor* list, struct t
     return emit_op(emit, "Reshape", 2, filled, size);
 }
 
+// TensorFlow Lite drops a box with an overlap that is the limit, ONNX one with more.
+static struct tensor* emit_overlap(emitter_t* emit)
+{
+    float limit = 0;
+    int number = 0;
+    const int status = read_float_input(emit->origin, 3, &limit, 1, &number);
+    if (status != TENGINE_OK || number != 1) return emit_listed(emit, 3);
+    return emit_float(emit, nextafterf(limit, -INFINITY));
+}
+
 // Returns the indices of the chosen boxes: a list of int64.
 static struct tensor* emit_choice(emitter_t* emit, struct tensor* size)
 {
@@ -42,7 +52,7 @@ static struct tensor* emit_choice(emitter_t* emit, struct tensor* size)
     struct tensor* classes =
         emit_op(emit, "Unsqueeze", 2, scores, emit_ints(emit, (const int64_t[]){0, 1}, 2));
     struct tensor* chosen = emit_op(emit, "NonMaxSuppression", 5, batch, classes, size,
-                                    emit_listed(emit, 3), emit_listed(emit, 4));
+                                    emit_overlap(emit), emit_listed(emit, 4));
     // Batch, class, box.
     begin_op(emit, "Gather", 2, chosen, emit_int(emit, 2));
     emit_attr_int(emit, "axis", 1);
@@ -76,11 +86,13 @@ static int lower_suppression_5(struct graph* graph, struct node* node)
     int number = 0;
     const int status = read_float_input(node, 5, &sigma, 1, &number);
     TENGINE_RETURN_IF_ERROR(status);
-    if (status == OP_SHAPE_LATER || number != 1 || sigma != 0)
-        return fail_emitting(&emit, TENGINE_ENOTSUP,
-                             "its sigma, input 5, is %s, expected the constant 0",
-                             status == OP_SHAPE_LATER ? "computed" : "not 0");
-    return lower_suppression(&emit, true);
+    if (status == TENGINE_OK && number == 1 && !(sigma > 0)) return lower_suppression(&emit, true);
+    struct tensor* results[3] = {NULL};
+    begin_op(&emit, "tengine.SoftNonMaxSuppression", 0);
+    for (int i = 0; i < 6; ++i)
+        emit_input(&emit, get_operand(&emit, i));
+    end_op_with(&emit, results, 3);
+    return finish_emitting_list(&emit, results, 3);
 }
 
 // ---- TFLite_Detection_PostProcess ----
