@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -225,6 +226,28 @@ TEST_F(TfliteRaise, TheFileComputesTheSame)
             EXPECT_NEAR(result[i], expected[i], raised.tolerance * (1 + std::abs(expected[i])))
                 << i;
     }
+}
+
+// The metadata of TensorFlow Lite's converter: 16 bytes.
+TEST_F(TfliteRaise, TheFileStatesTheReleaseThatItNeeds)
+{
+    const auto find_release = [&](const std::string& model, const char* release) {
+        unload();
+        load_text(model);
+        if (!reload()) return false;
+        std::ifstream file(path_, std::ios::binary);
+        const std::string bytes(std::istreambuf_iterator<char>(file), {});
+        std::string text = release;
+        text.resize(16, '\0');
+        return bytes.find("min_runtime_version") != std::string::npos &&
+               bytes.find(text) != std::string::npos;
+    };
+    const bool is_found = find_release(kList + line("Relu x -> a") + line("Tanh a -> y"), "1.14.0");
+    if (!is_found && get_tengine_errno() == TENGINE_ENOENT)
+        GTEST_SKIP() << "this build has no .tflite";
+    EXPECT_TRUE(is_found) << get_tengine_error();
+    EXPECT_TRUE(find_release(kList + line("Relu x -> y"), "1.5.0"));
+    EXPECT_TRUE(find_release(kList + line("HardSwish x -> a") + line("Softmax a -> y"), "1.15.0"));
 }
 
 // ---- recurrent layers ----

@@ -16,6 +16,7 @@ constexpr size_t kBufferAlignment = 16;
 constexpr uint64_t kTrailingAlignment = 64;
 // All but constants; a builder cannot fail when it is full.
 constexpr size_t kMostOtherBytes = size_t{1} << 26;
+constexpr size_t kReleaseRoom = 16;
 constexpr const char* kUsualKey = "serving_default";
 constexpr const char* kUsualName = "main";
 constexpr const char* kStamp = "LiteRtStamp";
@@ -62,6 +63,7 @@ class ModelWriter
                                       const NamedTensors* known);
     Offset<file::NamedTensor> name_tensor(int32_t tensor);
     Vector<Offset<file::Metadata>> write_metadata();
+    void write_release(Vector<Offset<file::Metadata>>* entries);
     void write_properties(Vector<Offset<file::Metadata>>* entries);
 
     const struct graph& graph_;
@@ -128,12 +130,24 @@ void ModelWriter::write_properties(Vector<Offset<file::Metadata>>* entries)
     }
 }
 
+// The first release of TensorFlow Lite that runs a graph of another format.
+void ModelWriter::write_release(Vector<Offset<file::Metadata>>* entries)
+{
+    String release = find_runtime_version(writing_);
+    if (release.empty()) return;
+    release.resize(kReleaseRoom, '\0');
+    const uint32_t buffer = writing_.add_buffer(release.data(), release.size());
+    const auto name = builder_.CreateString("min_runtime_version");
+    entries->push_back(file::CreateMetadata(builder_, name, buffer));
+}
+
 // That of the file, whatever it is, except for its hints and buckets, which the graph has.
 Vector<Offset<file::Metadata>> ModelWriter::write_metadata()
 {
     Vector<Offset<file::Metadata>> entries;
     write_properties(&entries);
     const file::Model* model = origin_.model();
+    if (!model) write_release(&entries);
     for (uint32_t i = 0; model && i < count(model->metadata()); ++i) {
         const file::Metadata* entry = model->metadata()->Get(i);
         if (is_kept_property(text_of(entry->name()))) continue;

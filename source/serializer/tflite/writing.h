@@ -166,6 +166,10 @@ OptionsType find_options_type(int code);
 // versions.cc: the lowest version of the operator that has the node's types and options.
 int find_version(const struct node& node, int code);
 
+// runtime_version.cc: the first release of TensorFlow Lite that has the operators written so far,
+// "2.3.0", as far as they are known; "": none is.
+String find_runtime_version(const Writing& writing);
+
 // archive.cc: appends the archive of files at the end of another .tflite, if it has one.
 void append_archive(const char* bytes, size_t size, Vector<char>* out_bytes);
 
