@@ -228,6 +228,7 @@ void add_bench_command(CommandLine* line)
     const auto options = std::make_shared<BenchOptions>();
     Command command = line->add_command("bench", "Measure the speed and memory use of models");
     command.add_option("MODEL", &options->models, "Model files, such as net.onnx").required();
+    add_entry_option(&command, &options->measure.common);
     command
         .add_option("--threads", &options->threads,
                     "Thread counts, separated by commas, measured one after the other; 0: one "

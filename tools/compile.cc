@@ -16,6 +16,7 @@
 #include "command.h"
 #include "command_line.h"
 #include "compiled_parts.h"
+#include "entries.h"
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
@@ -169,20 +170,40 @@ struct Outcome
     bool is_empty = true;
 };
 
-Outcome judge_outcome(const CompileOptions& options, const std::string& target, graph_t graph,
-                      size_t parts_before)
+size_t count_parts(const Models& models)
+{
+    size_t number = 0;
+    for (const auto& model : models)
+        number += read_compiled_parts(model->graph()).size();
+    return number;
+}
+
+// Adds what devices have of an entry.
+void judge_entry(const CompileOptions& options, const std::string& place, graph_t graph,
+                 Outcome* outcome)
 {
     const std::vector<CompiledPart> parts = read_compiled_parts(graph);
-    Outcome outcome;
-    outcome.added = parts.size() - parts_before;
-    const std::string place = target.empty() ? "" : "target '" + target + "': ";
     for (const std::string& device : list_devices(options)) {
         const bool took = has_part(graph, device);
         for (const CompiledPart& part : parts)
-            if (took && part.device == device) outcome.is_empty = false;
+            if (took && part.device == device) outcome->is_empty = false;
         if (!took)
-            outcome.notes.push_back(place + device + " took no part of the model" +
-                                    find_refusal(graph, device) + find_precisions(options, device));
+            outcome->notes.push_back(place + device + " took no part of the model" +
+                                     find_refusal(graph, device) +
+                                     find_precisions(options, device));
+    }
+}
+
+Outcome judge_outcome(const CompileOptions& options, const std::string& target,
+                      const Models& models, size_t parts_before)
+{
+    Outcome outcome;
+    outcome.added = count_parts(models) - parts_before;
+    const std::vector<std::string> names = entry_names(models[0]->graph());
+    for (size_t i = 0; i < models.size(); ++i) {
+        const std::string place = target.empty() ? "" : "target '" + target + "': ";
+        const std::string entry = models.size() > 1 ? "entry '" + names[i] + "': " : "";
+        judge_entry(options, place + entry, models[i]->graph(), &outcome);
     }
     return outcome;
 }
@@ -201,12 +222,14 @@ Outcome compile_target(const CompileOptions& options, const std::string& target,
     if (!target.empty())
         for (const std::string& option : split_commas(target))
             common.options.push_back(option);
-    Model model(file.path(), common);
-    const size_t before = read_compiled_parts(model.graph()).size();
-    model.set_inputs();
-    model.prepare(1);
-    file.write(model.graph());
-    return judge_outcome(options, target, model.graph(), before);
+    const Models models = load_entries(file.path(), common);
+    const size_t before = count_parts(models);
+    for (const auto& model : models) {
+        model->set_inputs();
+        model->prepare(1);
+    }
+    file.write(models[0]->graph());
+    return judge_outcome(options, target, models, before);
 }
 
 std::string names_text(const std::vector<std::string>& names)
@@ -258,7 +281,11 @@ size_t add_targets(const CompileOptions& options, const UnfinishedFile& file)
 
 std::vector<CompiledPart> list_parts(const UnfinishedFile& file)
 {
-    return read_compiled_parts(Model(file.path(), {}).graph());
+    std::vector<CompiledPart> parts;
+    for (const auto& model : load_entries(file.path(), {}))
+        for (const CompiledPart& part : read_compiled_parts(model->graph()))
+            parts.push_back(part);
+    return parts;
 }
 
 int count_dispatches(const UnfinishedFile& file)
@@ -301,12 +328,18 @@ void compile(const CompileOptions& options)
         ModelOptions common = options.common;
         common.options.emplace_back("model.fold_activations=0");  // reports name the model's nodes
         if (options.has_integer_io) common.options.emplace_back(kIntegerIo);
-        Model model(options.model, common);
+        const Models models = load_entries(options.model, common);
+        if (is_tflite(options) && models.size() > 1)
+            throw Failure("'" + options.model +
+                          "' has several entries, a .tflite is compiled "
+                          "with one: `tengine convert --entry NAME` writes one alone");
+        check_names(models, options.common);
         // If the output is the model itself, parts are added to it.
         if (options.output != options.model)
-            check_spares_model("--output", options.output, model.graph());
-        model.set_inputs();
-        file.write(model.graph());
+            check_spares_model("--output", options.output, models[0]->graph());
+        for (const auto& model : models)
+            model->set_inputs();
+        file.write(models[0]->graph());
     }
     const size_t added = add_targets(options, file);
     if (is_tflite(options)) return finish_tflite(options, file);

@@ -77,9 +77,20 @@ void print_outputs(const Report& report)
     }
 }
 
+// The one that the report is about has a star.
+void print_entries(const Report& report)
+{
+    if (report.entries.size() < 2) return;
+    std::string text;
+    for (const std::string& name : report.entries)
+        text += (text.empty() ? "" : ", ") + visible_text(name) + (name == report.entry ? "*" : "");
+    std::printf("entries     %s\n", text.c_str());
+}
+
 // A shape that was set is followed by the model's own.
 void print_inputs(const Report& report)
 {
+    print_entries(report);
     for (size_t i = 0; i < report.inputs.size(); ++i) {
         const Tensor& input = report.inputs[i];
         const std::string declared = declared_text(report.declared[i]);
@@ -333,6 +344,7 @@ void add_inspect_command(CommandLine* line)
     Command command =
         line->add_command("inspect", "Show the needs of a model and the device of each operator");
     command.add_option("MODEL", &options->model, "Model file, such as net.onnx").required();
+    add_entry_option(&command, &options->common);
     add_placement_options(&command, &options->common);
     add_threads_option(&command, &options->threads);
     command

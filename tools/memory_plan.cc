@@ -11,7 +11,8 @@ PlanArena read_arena(graph_t graph, int index)
     tengine_plan_arena arena;
     if (tengine_graph_get_plan_arena(graph, index, &arena, sizeof arena) < 0)
         fail_api("memory plan");
-    PlanArena read = {arena.device, arena.subgraph, arena.bytes, arena.copy_number, arena.memory, {}};
+    PlanArena read = {arena.device,      arena.subgraph, arena.bytes,
+                      arena.copy_number, arena.memory,   {}};
     read.steps.resize(static_cast<size_t>(arena.step_number));
     if (tengine_graph_get_plan_steps(graph, index, read.steps.data(), arena.step_number) < 0)
         fail_api("memory plan");

@@ -16,6 +16,7 @@
 #include "named_value.h"
 #include "progress.h"
 #include "state.h"
+#include "tengine/entry.h"
 #include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/sequence.h"
@@ -199,10 +200,32 @@ Model::Model(const std::string& path, const ModelOptions& options)
         throw Failure("'" + path + "' has an unknown model format: expected " +
                       format_endings("or") + "; read as ONNX: " + get_tengine_error());
     if (!graph_) fail_api(path);
-    keep_states(graph(), options_.states);
+    read_options();
+}
+
+bool Model::passes_names_over() const
+{
+    return options_.is_of_several ||
+           (options_.has_all_entries && tengine_graph_get_entry_number(graph()) > 1);
+}
+
+// Applies the options that name inputs and nodes of the graph.
+void Model::read_options()
+{
     const std::vector<std::string> names = input_names(graph());
-    shapes_ = name_values("--shape", take_state_shapes(), names, "input");
-    files_ = name_values("--input", options_.inputs, names, "input");
+    std::vector<std::string> states = options_.states;
+    if (passes_names_over())
+        states.erase(std::remove_if(states.begin(), states.end(),
+                                    [&](const std::string& pair) {
+                                        const std::string name = pair.substr(0, pair.find('='));
+                                        return std::find(names.begin(), names.end(), name) ==
+                                               names.end();
+                                    }),
+                     states.end());
+    keep_states(graph(), states);
+    const std::vector<std::string> left = input_names(graph());
+    shapes_ = name_values("--shape", take_state_shapes(), left, "input");
+    files_ = name_values("--input", options_.inputs, left, "input");
     for (int i = 0; i < tengine_graph_get_input_number(graph()); ++i)
         declared_.push_back(model_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
@@ -214,14 +237,30 @@ std::vector<std::string> Model::take_state_shapes()
 {
     std::vector<std::string> others;
     const std::vector<std::string> states = state_names(graph());
+    const std::vector<std::string> inputs = input_names(graph());
     for (const std::string& shape : options_.shapes) {
         const std::string name = shape.substr(0, shape.rfind('='));
-        if (std::find(states.begin(), states.end(), name) == states.end())
-            others.push_back(shape);
-        else
+        const bool is_input = std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+        if (std::find(states.begin(), states.end(), name) == states.end()) {
+            const bool is_named = shape.find('=') != std::string::npos;
+            if (is_input || !is_named || !passes_names_over()) others.push_back(shape);
+        } else {
             set_given_shape(name, shape.substr(shape.rfind('=') + 1));
+        }
     }
     return others;
+}
+
+std::unique_ptr<Model> Model::open_entry(const std::string& entry) const
+{
+    std::unique_ptr<Model> other(new Model);
+    other->graph_.reset(tengine_graph_open_entry(graph(), entry.c_str()));
+    if (!other->graph_) fail_api(name_);
+    other->name_ = name_;
+    other->options_ = options_;
+    other->options_.entry = entry;
+    other->read_options();
+    return other;
 }
 
 std::unique_ptr<Model> Model::share() const
@@ -248,6 +287,9 @@ void Model::fill_context()
         if (tengine_context_set_option(context_.get(), key.c_str(), value.c_str()) < 0)
             fail_api("--option " + option);
     }
+    if (!options_.entry.empty() &&
+        tengine_context_set_option(context_.get(), "model.entry", options_.entry.c_str()) < 0)
+        fail_api("--entry " + options_.entry);
 }
 
 void Model::set_affinities()

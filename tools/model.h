@@ -32,8 +32,11 @@ struct ModelOptions
     size_t cores = 0;  // bit i: core i; 0: all of the cluster
     ImageValues image_values;
     uint64_t seed = 0;
-    bool says_guess = true;  // on standard error, when a free first dimension is taken as 1
-    std::string name;        // of the model in messages; empty: its path
+    std::string entry;             // of a model with several; empty: the first one
+    bool is_of_several = false;    // --shape and --keep-state may name those of other models
+    bool has_all_entries = false;  // or of other entries of the same file
+    bool says_guess = true;        // on standard error, when a free first dimension is taken as 1
+    std::string name;              // of the model in messages; empty: its path
 };
 
 constexpr int kMostThreads = 1024;
@@ -58,6 +61,9 @@ void add_affinity_option(Command* command, ModelOptions* options);
 
 // --hint
 void add_hint_option(Command* command, ModelOptions* options);
+
+// --entry
+void add_entry_option(Command* command, ModelOptions* options);
 
 // --shape
 void add_shape_option(Command* command, ModelOptions* options);
@@ -107,6 +113,9 @@ class Model
     // model must not run.
     std::unique_ptr<Model> share() const;
 
+    // Another entry of the model's file.
+    std::unique_ptr<Model> open_entry(const std::string& entry) const;
+
     // Sets the shape and data of each input: those of its file, or else the shape of --shape or of
     // the model, and seeded random numbers: floats from 0 to 1, integers 0 or 1. A single free
     // first dimension is taken as 1.
@@ -153,6 +162,8 @@ class Model
     };
 
     void fill_context();
+    bool passes_names_over() const;
+    void read_options();
     void set_affinities();
     std::vector<std::string> take_state_shapes();
     void set_given_shape(const std::string& name, const std::string& text);

@@ -122,6 +122,14 @@ void add_state_option(Command* command, ModelOptions* options)
         .checked_by([](const std::string& text) { return judge_pair(text, "INPUT=OUTPUT"); });
 }
 
+void add_entry_option(Command* command, ModelOptions* options)
+{
+    command
+        ->add_option("--entry", &options->entry,
+                     "Entry of a model with several, such as decode. Default: the first one")
+        .value_name("NAME");
+}
+
 void add_threads_option(Command* command, int* threads)
 {
     command->add_option("--threads", threads, "Thread count; 0: one for each core")

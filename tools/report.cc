@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "entries.h"
+#include "tengine/entry.h"
 #include "tengine/inspect.h"
 #include "tengine/metadata.h"
 
@@ -395,6 +397,13 @@ Json nodes_json(const std::vector<PlacedNode>& nodes)
 
 }  // namespace
 
+static void add_entries(graph_t graph, Report* report)
+{
+    report->entries = entry_names(graph);
+    if (!report->entries.empty())
+        report->entry = report->entries[static_cast<size_t>(tengine_graph_get_entry_index(graph))];
+}
+
 Report make_report(const std::string& model, const std::vector<std::string>& devices, graph_t graph)
 {
     Report report;
@@ -411,6 +420,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     report.compiled = read_compiled_parts(graph);
     report.hints = read_hints(graph);
     report.preparations = read_preparations(graph);
+    add_entries(graph, &report);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -427,6 +437,7 @@ Report describe_model(const std::string& model, graph_t graph)
     report.compiled = read_compiled_parts(graph);
     report.hints = read_hints(graph);
     report.preparations = read_preparations(graph);
+    add_entries(graph, &report);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -438,6 +449,8 @@ Json to_json(const Report& report)
     memory["arena"] = report.arena_bytes;
     return {{"version", 1},
             {"model", report.model},
+            {"entry", report.entry},
+            {"entries", report.entries},
             {"metadata", to_json(report.metadata)},
             {"placed", report.is_placed},
             {"inputs", inputs_json(report)},

@@ -83,6 +83,8 @@ struct Part
 struct Report
 {
     std::string model;
+    std::string entry;                 // of several, which `entries` has
+    std::vector<std::string> entries;  // of the model's file
     Metadata metadata;
     bool is_placed = true;                // false: see describe_model()
     bool is_warm = false;                 // the measured times are those of a later run

@@ -254,6 +254,7 @@ void add_run_command(CommandLine* line)
     const auto options = std::make_shared<RunOptions>();
     Command command = line->add_command("run", "Run a model once and print its outputs");
     command.add_option("MODEL", &options->model, "Model file, such as net.onnx").required();
+    add_entry_option(&command, &options->common);
     add_input_options(&command, &options->common);
     add_output_options(&command, options.get());
     command

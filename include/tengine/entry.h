@@ -44,9 +44,9 @@ TENGINE_API graph_t tengine_graph_open_entry(graph_t graph, const char* name);
 // on. The values of a state are those of the first graph that has one. save_graph of one of them
 // writes all to a tmfile; constants with the same bytes are there once. The graphs stay the
 // program's. Fails with TENGINE_EHANDLE, TENGINE_EINVAL (NULL, no graph, more than 1024, one twice,
-// a name that is empty, longer than 255 bytes or there twice), TENGINE_EEXIST (a graph is an entry
-// of a model with several), TENGINE_ESTATE (runs are in flight), TENGINE_EGRAPH (a state is not the
-// same in two graphs), TENGINE_ENOMEM; each graph is then a model of its own.
+// a name that is empty, longer than 255 bytes or there twice), TENGINE_EEXIST (other entries of
+// a graph's model are open), TENGINE_ESTATE (runs are in flight), TENGINE_EGRAPH (a state is not
+// the same in two graphs), TENGINE_ENOMEM; each graph is then a model of its own.
 TENGINE_API int tengine_graph_join_entries(const graph_t graphs[], const char* const names[],
                                            int number);
 

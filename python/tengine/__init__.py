@@ -8,6 +8,7 @@
 docs/python.md is the guide. The package calls the functions of the public C headers; whatever it
 does, a program in C can do.
 """
+from ._entry import join_entries
 from ._library import encode_path as _encode_path
 from ._library import lib as _lib
 from ._library import names as _names
@@ -31,7 +32,7 @@ __version__ = version.split("-", 1)[0]
 __all__ = ["Binding", "CanceledError", "CustomOperator", "Device",
            "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError", "Metadata",
            "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "QuantizationReport", "Quantized", "Refuse", "Report",
-           "Session", "TensorInfo", "Trace", "compile", "custom_op", "devices", "formats", "load_plugin", "quantize", "operators", "options",
+           "Session", "TensorInfo", "Trace", "compile", "custom_op", "devices", "formats", "join_entries", "load_plugin", "quantize", "operators", "options",
            "set_log_level", "version"]
 
 

@@ -286,6 +286,29 @@ class Graph:
             return Graph(handle, self._context, self._memory)
 
     @property
+    def entries(self):
+        """The names of the entries of the model's file, in its order; empty for a model that is one
+        graph."""
+        number = check(lib.tengine_graph_get_entry_number(self.handle))
+        return [ffi.string(lib.tengine_graph_get_entry_name(self.handle, i)).decode()
+                for i in range(number)]
+
+    def open_entry(self, name):
+        """Another entry of the model's file: constants and states of the same name are shared
+        (tengine_graph_open_entry).
+
+        Raises
+        ------
+        tengine.Error
+            As tengine_graph_open_entry of C fails.
+        """
+        with self.lock:
+            handle = check(lib.tengine_graph_open_entry(self.handle, name.encode()))
+            graph = Graph(handle, self._context, self._memory)
+            graph.lock = self.lock
+            return graph
+
+    @property
     def is_open(self):
         """False after `close`."""
         return bool(self._handle)

@@ -48,12 +48,10 @@ static int check_joinable(const graph_t graphs[], int index, const char* functio
     TENGINE_RETURN_IF_ERROR(check_idle(target, function));
     if (is_one_of(graphs, index, graphs[index]))
         return tengine_error_set(TENGINE_EINVAL, "%s: graph %d is there twice", function, index);
-    if (count_ir_entries(target->graph) < 2) return TENGINE_OK;
+    if (!get_ir_entry_member(target->graph, 1)) return TENGINE_OK;
     return tengine_error_set(
-        TENGINE_EEXIST,
-        "%s: graph %d is entry '%s' of a model with %d, expected a model of its own", function,
-        index, get_ir_entry_name(target->graph, get_ir_entry(target->graph)),
-        count_ir_entries(target->graph));
+        TENGINE_EEXIST, "%s: graph %d is entry '%s' of a model, and others of it are open",
+        function, index, get_ir_entry_name(target->graph, get_ir_entry(target->graph)));
 }
 
 static int check_joining(const graph_t graphs[], const char* const names[], int number,

@@ -296,8 +296,8 @@ static int load_entry(struct graph* parent, int entry, struct graph* graph)
     struct serializer* format = parent->core->serializer;
     if (!format || !format->load_entry)
         return tengine_error_set(TENGINE_ENOTSUP,
-                                 "tengine_graph_open_entry: entry '%s' is a graph of the program, "
-                                 "not of a file",
+                                 "entry '%s' is a graph of the program, not of a file, and cannot "
+                                 "be opened",
                                  get_ir_entry_name(parent, entry));
     TENGINE_RETURN_IF_ERROR(format->load_entry(format, parent, entry, graph));
     TENGINE_RETURN_IF_ERROR(join_ir_entries(graph, parent, entry));
@@ -305,6 +305,24 @@ static int load_entry(struct graph* parent, int entry, struct graph* graph)
     TENGINE_RETURN_IF_ERROR(share_ir_executions(parent));
     TENGINE_RETURN_IF_ERROR(join_ir_shared_model(graph, parent));
     return share_ir_model(graph, NULL);
+}
+
+int create_entry_graph(struct graph* parent, int entry, struct graph** out_graph)
+{
+    struct graph* made = create_ir_graph(parent->attribute->context);
+    if (!made) return tengine_error_code();
+    const int status = load_entry(parent, entry, made);
+    if (status < 0)
+        destroy_entry_graph(made);
+    else
+        *out_graph = made;
+    return status;
+}
+
+void destroy_entry_graph(struct graph* graph)
+{
+    unload_graph(graph);
+    destroy_ir_graph(graph);
 }
 
 graph_t tengine_graph_open_entry(graph_t graph, const char* name)

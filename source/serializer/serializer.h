@@ -43,6 +43,10 @@ typedef struct serializer
     int (*save_model)(struct serializer* serializer, const struct graph* ir_graph,
                       const char* fname);
     const char* dialect;
+    // (optional) The same for several graphs, the entries of one model (graph/entry.h). NULL: such
+    // files have one graph.
+    int (*save_entries)(struct serializer* serializer, const struct graph* const graphs[],
+                        const char* const names[], int number, const char* fname);
     // (optional) As load_mem, without a copy: the bytes are part of the graph until unload_graph.
     // `owned`: the graph takes the block, which is malloc()'s, over and frees it in unload_graph;
     // else it stays the caller's and is only read. After a failure it is the caller's in any case.

@@ -88,12 +88,8 @@ void add_tensor_shapes(json* report)
     const json edge = {{"name", "string"}, {"type", "string"},     {"shape", {"number"}},
                        {"bytes", "count"}, {"producer", "number"}, {"constant", "boolean"},
                        {"part", "number"}, {"arena", "any"},       {"offset", "any"}};
-    const json arena = {{"device", "string"},
-                        {"part", "count"},
-                        {"bytes", "count"},
-                        {"copies", "count"},
-                        {"memory", "count"},
-                        {"steps", {"count"}}};
+    const json arena = {{"device", "string"}, {"part", "count"},   {"bytes", "count"},
+                        {"copies", "count"},  {"memory", "count"}, {"steps", {"count"}}};
     const json block = {{"tensor", "number"}, {"arena", "count"}, {"block", "count"},
                         {"offset", "count"},  {"bytes", "count"}, {"first", "count"},
                         {"last", "count"}};
@@ -187,6 +183,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"node_number", "count"}, {"used", "boolean"},  {"reason", "string"}};
     json report = {{"version", "count"},
                    {"model", "string"},
+                   {"entry", "string"},
+                   {"entries", json::array({"string"})},
                    {"metadata", metadata_shape()},
                    {"placed", "boolean"},
                    {"inputs", json::array({input})},

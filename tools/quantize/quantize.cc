@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "command_line.h"
+#include "entries.h"
 #include "model.h"
 #include "output_path.h"
 #include "progress.h"
@@ -78,6 +79,11 @@ std::vector<Tensor> describe_inputs(const CommandOptions& options)
     common.says_guess = false;  // samples are run one at a time
     if (!options.quantize.dynamic) add_sample_shapes(options, &common);
     Model model(options.model, common);
+    if (entry_names(model.graph()).size() > 1)
+        throw Failure("'" + options.model +
+                      "' has several entries, which are quantised one by one: "
+                      "`tengine convert --entry NAME` writes one alone, and --entry NAME=FILE "
+                      "joins them again");
     check_spares_model("--output", options.output, model.graph());
     check_spares_model("--table", options.table, model.graph());
     check_spares_model("--json", options.json, model.graph());

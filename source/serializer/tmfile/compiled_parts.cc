@@ -287,8 +287,7 @@ Vector<CompiledPartRecord> write_bytes(FileBuilder& builder, const ModelParts& p
         record.size = static_cast<uint32_t>(part->bytes->size);
         const auto [place, is_new] = places.try_emplace(bytes_of(*part), 0);
         if (is_new)
-            place->second =
-                builder.add_aligned(part->bytes->data, part->bytes->size, kPartAlignment);
+            place->second = builder.add_data(part->bytes->data, part->bytes->size, kPartAlignment);
         record.data = place->second;
         records.push_back(record);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tmfile/file_builder.h"
 
+#include "base/text_hash.h"
 #include "serializer/tmfile/format.h"
 
 namespace tengine::tmfile {
@@ -22,6 +23,28 @@ uint32_t FileBuilder::add_aligned(const void* bytes, size_t size, size_t alignme
     const size_t offset = bytes_.size();
     append(bytes, size);
     return is_too_large_ ? 0 : static_cast<uint32_t>(offset);
+}
+
+const FileBuilder::Data* FileBuilder::find_data(uint64_t hash, const void* bytes, size_t size,
+                                                size_t alignment) const
+{
+    const auto known = data_.find(hash);
+    if (known == data_.end()) return nullptr;
+    for (const Data& data : known->second)
+        if (data.size == size && data.offset % alignment == 0 &&
+            std::memcmp(bytes_.data() + data.offset, bytes, size) == 0)
+            return &data;
+    return nullptr;
+}
+
+uint32_t FileBuilder::add_data(const void* bytes, size_t size, size_t alignment)
+{
+    if (!keeps_once_ || size == 0 || is_too_large_) return add_aligned(bytes, size, alignment);
+    const uint64_t hash = hash_bytes(HASH_START, bytes, size);
+    if (const Data* known = find_data(hash, bytes, size, alignment)) return known->offset;
+    const uint32_t offset = add_aligned(bytes, size, alignment);
+    if (offset != 0) data_[hash].push_back({offset, size});
+    return offset;
 }
 
 uint32_t FileBuilder::add_string(std::string_view text)

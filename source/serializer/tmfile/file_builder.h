@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/containers.hpp"
+#include "base/maps.hpp"
 
 namespace tengine::tmfile {
 
@@ -39,6 +40,9 @@ class FileBuilder
     // Appends the characters with a NUL, then the string's record.
     uint32_t add_string(std::string_view text);
     uint32_t add_aligned(const void* bytes, size_t size, size_t alignment);
+    // The same for bytes that records only refer to: with keep_once(), equal ones are there once.
+    uint32_t add_data(const void* bytes, size_t size, size_t alignment);
+    void keep_once() { keeps_once_ = true; }
 
     template <class Record>
     void overwrite(uint32_t offset, const Record& record)
@@ -58,7 +62,17 @@ class FileBuilder
   private:
     void append(const void* bytes, size_t size);
 
+    struct Data
+    {
+        uint32_t offset;
+        size_t size;
+    };
+
+    const Data* find_data(uint64_t hash, const void* bytes, size_t size, size_t alignment) const;
+
     Vector<char> bytes_;
+    Map<uint64_t, Vector<Data>> data_;  // by their hash
+    bool keeps_once_ = false;
     bool is_too_large_ = false;
 };
 

@@ -23,6 +23,7 @@
 // the device of each, in the same order. The compiled parts of a body's nodes precede its
 // BodyRecord in the same way. Preparations of the model (PreparedRecord) are among its compiled
 // parts, under the device kPreparedDevice, which others do not have.
+// A file with several entries has an EntriesRecord behind its header.
 //
 // An input or output that is absent has index kAbsentTensor. Data types of tensors after Tengine's
 // 0-5 have the numbers of TENGINE_DT_*.
@@ -298,6 +299,24 @@ struct MetadataEntryRecord
     uint32_t number[2];  // of 64 bits
 };
 
+constexpr char kEntriesMark[16] = "model entries\n\n";
+
+// The entries of a file with several, two at least. It directly follows the header. Each entry has
+// a model's record with all that precedes one; the first is the header's, which programs load that
+// do not know of entries. Constants, and the bytes of compiled parts, are there once.
+struct EntriesRecord
+{
+    char mark[sizeof kEntriesMark];
+    uint32_t entries;  // a vector of EntryRecord
+};
+
+struct EntryRecord
+{
+    uint32_t name;  // a string
+    uint32_t root;  // the model
+};
+
+static_assert(sizeof(EntriesRecord) == 20 && sizeof(EntryRecord) == 8);
 static_assert(sizeof(MetadataRecord) == 20 && sizeof(MetadataEntryRecord) == 20);
 static_assert(sizeof(PartsRecord) == 64 && sizeof(CompiledPartRecord) == 76 &&
               sizeof(PartNodesRecord) == 8 && sizeof(ConstantDigestRecord) == 36);

@@ -9,6 +9,7 @@
 #include "base/sort.h"
 #include "graph/graph.h"
 #include "serializer/tmfile/compiled_parts.h"
+#include "serializer/tmfile/entries.h"
 #include "serializer/tmfile/metadata.h"
 #include "serializer/tmfile/nodes.h"
 #include "serializer/tmfile/parts.h"
@@ -117,12 +118,13 @@ int set_outputs(const Reading& reading, const Vector<struct node*>& nodes)
 
 int read_model(struct graph* graph, FileImage* image, const char* entry)
 {
-    (void)entry;
     Reading reading(graph, image);
     HeaderRecord header;
     TENGINE_RETURN_IF_ERROR(check_header(reading, &header));
+    uint32_t root = 0;
+    TENGINE_RETURN_IF_ERROR(choose_entry(reading, header.root, entry, &root));
     ModelRecord model;
-    TENGINE_RETURN_IF_ERROR(reading.file.read(header.root, "the model", &model));
+    TENGINE_RETURN_IF_ERROR(reading.file.read(root, "the model", &model));
     const bool is_known = model.origin >= 0 && model.origin <= INT8_MAX;
     graph->model_format = static_cast<int8_t>(is_known ? model.origin : 0);
     TENGINE_RETURN_IF_ERROR(name_graph(reading, model.name));
@@ -136,8 +138,8 @@ int read_model(struct graph* graph, FileImage* image, const char* entry)
     TENGINE_RETURN_IF_ERROR(set_outputs(reading, nodes));
     TENGINE_RETURN_IF_ERROR(set_inputs(reading, nodes));
     if (is_split) TENGINE_RETURN_IF_ERROR(add_part_affinities(reading, nodes));
-    TENGINE_RETURN_IF_ERROR(read_metadata(reading, header.root));
-    TENGINE_RETURN_IF_ERROR(read_compiled_parts(reading, header.root, nodes));
+    TENGINE_RETURN_IF_ERROR(read_metadata(reading, root));
+    TENGINE_RETURN_IF_ERROR(read_compiled_parts(reading, root, nodes));
     graph->core->prepared_format = find_prepared_format();
     graph->core->file_revision = graph->core->revision;
     return TENGINE_OK;

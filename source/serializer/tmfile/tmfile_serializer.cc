@@ -35,6 +35,16 @@ int save_model(struct serializer*, const struct graph* graph, const char* file_n
         return tengine_error_set(TENGINE_EINVAL, "a tmfile needs a file name");
     return save_tmfile(graph, file_name);
 }
+
+int save_entries(struct serializer*, const struct graph* const graphs[], const char* const names[],
+                 int number, const char* file_name)
+{
+    Vector<char> bytes;
+    TENGINE_RETURN_IF_ERROR(ImageFormat<Format>::guard("write", [&] {
+        return write_model({graphs, graphs + number}, names, &bytes);
+    }));
+    return replace_file(file_name, bytes.data(), bytes.size());
+}
 #endif
 
 serializer_t make_serializer()
@@ -42,6 +52,7 @@ serializer_t make_serializer()
     serializer_t made = ImageFormat<Format>::make();
 #if TENGINE_CAN_WRITE_TMFILE
     made.save_model = save_model;
+    made.save_entries = save_entries;
 #endif
     made.dialect = "tengine";
     return made;
@@ -64,7 +75,7 @@ namespace tengine {
 int encode_tmfile(const struct graph* graph, Vector<char>* out_bytes)
 {
     return ImageFormat<tmfile::Format>::guard(
-        "write", [=] { return tmfile::write_model(*graph, out_bytes); });
+        "write", [=] { return tmfile::write_model({graph}, nullptr, out_bytes); });
 }
 
 int save_tmfile(const struct graph* graph, const char* path)

@@ -13,6 +13,7 @@
 #include "graph/state.h"
 #include "operator/infer.h"
 #include "serializer/tmfile/compiled_parts.h"
+#include "serializer/tmfile/entries.h"
 #include "serializer/tmfile/extension.h"
 #include "serializer/tmfile/file_builder.h"
 #include "serializer/tmfile/format.h"
@@ -38,7 +39,8 @@ class ModelWriter
     {
     }
 
-    int run(Vector<char>* out_bytes);
+    // Writes the graph and, at last, the model's record.
+    int run(uint32_t* out_root);
     int run_execution(SubgraphRecord* out_subgraph)
     {
         is_execution_ = true;
@@ -94,13 +96,10 @@ Vector<int32_t> ModelWriter::list_nodes(const int32_t* nodes, int number, StateT
     return list;
 }
 
-int ModelWriter::run(Vector<char>* out_bytes)
+int ModelWriter::run(uint32_t* out_root)
 {
     if (graph_.output_num == 0)
         return tengine_error_set(TENGINE_EGRAPH, "the graph has no output nodes to write");
-    HeaderRecord header = {};
-    header.main_version = kMainVersion;
-    builder_.add(header);
     SubgraphRecord subgraph = {};
     subgraph.graph_layout = subgraph.model_layout = graph_.model_layout;
     TENGINE_RETURN_IF_ERROR(write_contents(&subgraph));
@@ -120,11 +119,8 @@ int ModelWriter::run(Vector<char>* out_bytes)
     MetadataRecord metadata = {};
     if (write_metadata(builder_, graph_, &metadata)) builder_.add(metadata);
     if (compiled.parts != 0) builder_.add(compiled.record);
-    header.root = builder_.add(model);
-    if (builder_.is_too_large()) return fail_too_large();
-    builder_.overwrite(0, header);
-    *out_bytes = builder_.take();
-    return TENGINE_OK;
+    *out_root = builder_.add(model);
+    return builder_.is_too_large() ? fail_too_large() : TENGINE_OK;
 }
 
 int ModelWriter::write_contents(SubgraphRecord* out_subgraph)
@@ -301,7 +297,7 @@ uint32_t ModelWriter::write_values(const struct tensor& tensor)
         const String texts = encode_texts(static_cast<const char* const*>(tensor.data),
                                           static_cast<size_t>(tensor.elem_num));
         record.size = static_cast<uint32_t>(texts.size());
-        record.data = builder_.add_aligned(texts.data(), texts.size(), kBufferAlignment);
+        record.data = builder_.add_data(texts.data(), texts.size(), kBufferAlignment);
         return builder_.add(record);
     }
     record.size = static_cast<uint32_t>(bytes);
@@ -309,19 +305,36 @@ uint32_t ModelWriter::write_values(const struct tensor& tensor)
     if (is_nhwc_ && tensor.dim_num == 4) {
         Vector<char> permuted(bytes);
         values_to_nhwc(&tensor, static_cast<const char*>(tensor.data), permuted.data());
-        record.data = builder_.add_aligned(permuted.data(), bytes, kBufferAlignment);
+        record.data = builder_.add_data(permuted.data(), bytes, kBufferAlignment);
     } else {
-        record.data = builder_.add_aligned(tensor.data, bytes, kBufferAlignment);
+        record.data = builder_.add_data(tensor.data, bytes, kBufferAlignment);
     }
     return builder_.add(record);
 }
 
 }  // namespace
 
-int write_model(const struct graph& graph, Vector<char>* out_bytes)
+int write_model(const Vector<const struct graph*>& graphs, const char* const names[],
+                Vector<char>* out_bytes)
 {
     FileBuilder builder;
-    return ModelWriter(graph, builder).run(out_bytes);
+    HeaderRecord header = {};
+    header.main_version = kMainVersion;
+    builder.add(header);
+    const bool has_entries = graphs.size() > 1;
+    if (has_entries) {
+        builder.keep_once();
+        reserve_entries(builder);
+    }
+    Vector<uint32_t> roots(graphs.size());
+    for (size_t i = 0; i < graphs.size(); ++i)
+        TENGINE_RETURN_IF_ERROR(ModelWriter(*graphs[i], builder).run(&roots[i]));
+    if (has_entries) write_entries(builder, names, roots);
+    if (builder.is_too_large()) return fail_too_large();
+    header.root = roots[0];
+    builder.overwrite(0, header);
+    *out_bytes = builder.take();
+    return TENGINE_OK;
 }
 
 int write_execution(const struct graph& execution, FileBuilder& builder,

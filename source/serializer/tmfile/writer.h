@@ -8,7 +8,9 @@
 
 namespace tengine::tmfile {
 
-TENGINE_MUST_USE int write_model(const struct graph& graph, Vector<char>* out_bytes);
+// Several graphs are the entries of one model. `names`: NULL for one graph.
+TENGINE_MUST_USE int write_model(const Vector<const struct graph*>& graphs,
+                                 const char* const names[], Vector<char>* out_bytes);
 
 // Writes the nodes and tensors of an execution graph, and their buffers, except for constants with
 // the data of the source graph's.

@@ -2,6 +2,8 @@
 // Signatures as entries: graphs of one file that share its variables and constants.
 #include "tengine/entry.h"
 
+#include <cstdio>
+
 #include "serializer/tflite/model_test.h"
 #include "tengine/state.h"
 
@@ -180,12 +182,29 @@ TEST_F(TfliteEntryTest, VariablesOfOtherTypesAndShapesAreRefused)
     EXPECT_THAT(get_tengine_error(), testing::HasSubstr("expected 'add', 'scale'"));
 }
 
-TEST_F(TfliteEntryTest, ShareConstantsOfABuffer)
+TEST_F(TfliteEntryTest, ATmfileHasAllSignatures)
 {
+    const std::string path = testing::TempDir() + "signatures.tmfile";
     TfliteModel model = make_pair();
-    ASSERT_TRUE(open(model, "add")) << get_tengine_error();
+    // The state of this one has another name.
+    model.called[1].tensors[3].name = "v";
+    model.signatures[1].outputs.clear();
+    ASSERT_TRUE(load(model)) << get_tengine_error();
+    ASSERT_EQ(save_graph(graph_, "tengine", path.c_str()), 0) << get_tengine_error();
+    unload();
+    graph_ = create_graph(nullptr, "tengine", path.c_str());
+    ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    other_ = tengine_graph_open_entry(graph_, "scale");
+    ASSERT_NE(other_, nullptr) << get_tengine_error();
     EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
-    EXPECT_EQ(step(other_, {1, 2}), (Floats{7, 10}));
+    EXPECT_EQ(step(other_, {2, 3}), (Floats{12, 24}));
+    EXPECT_EQ(step(graph_, {1, 1}), (Floats{13, 25}));
+    std::remove(path.c_str());
+}
+
+TEST_F(TfliteEntryTest, Hostile)
+{
+    expect_bounds(make_pair());
 }
 
 TEST_F(TfliteEntryTest, StatesAreSetInEither)

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entries on the command line: two models become one file, whose entries share a state.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tensor_file/tensor_file.h"
+#include "tools/program.h"
+#include "tools/quantize_model.h"
+
+namespace tengine::program {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+using tools::Tensor;
+
+// y = -(now = before op x), of one number.
+std::string write_step(const std::string& folder, const std::string& op)
+{
+    fs::create_directories(folder + "/" + op);
+    ModelMaker maker({1, 1});
+    maker.add_input("before", {1, 1});
+    maker.node(op, {"before", "x"}, "now");
+    maker.node("Neg", {"now"}, "y");
+    auto* now = maker.model.mutable_graph()->add_output();
+    *now = maker.model.graph().output(0);
+    now->set_name("now");
+    return maker.write(folder + "/" + op);
+}
+
+std::string read_bytes(const std::string& path)
+{
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+class Entries : public testing::Test
+{
+  protected:
+    void SetUp() override
+    {
+        folder_ = scratch_folder();
+        add_ = write_step(folder_, "Add");
+        multiply_ = write_step(folder_, "Mul");
+        model_ = folder_ + "/both.tmfile";
+    }
+
+    void join()
+    {
+        const Finished finished =
+            run({"convert", "--entry", "add=" + add_, "--entry", "multiply=" + multiply_, model_,
+                 "--keep-state", "before=now"});
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        EXPECT_THAT(finished.output, HasSubstr("entry  add\ninput  x  1x1\nentry  multiply\n"));
+    }
+
+    // The value that a run with x leaves in the folder.
+    double step(const std::string& entry, float x)
+    {
+        Tensor input = tools::make_tensor(TENGINE_DT_FP32, {1, 1});
+        tools::set_element(&input, 0, x);
+        tools::write_tensor(folder_ + "/x.npy", input);
+        const Finished finished = run({"run", model_, "--entry", entry, "--input",
+                                       folder_ + "/x.npy", "--state", folder_ + "/kept"});
+        EXPECT_EQ(finished.status, 0) << finished.errors;
+        return tools::get_element(tools::read_tensor(folder_ + "/kept/before.npy"), 0);
+    }
+
+    std::string folder_, add_, multiply_, model_;
+};
+
+TEST_F(Entries, RunOverAFolderOfStates)
+{
+    join();
+    EXPECT_EQ(step("add", 3), 3);
+    EXPECT_EQ(step("multiply", 4), 12);
+    EXPECT_EQ(step("add", 1), 13);
+    EXPECT_EQ(step("multiply", 2), 26);
+}
+
+TEST_F(Entries, AreShownAndConverted)
+{
+    join();
+    const Finished shown = run({"inspect", model_, "--entry", "multiply"});
+    EXPECT_THAT(shown.output, HasSubstr("entries     add, multiply*\n"));
+    const nlohmann::json report =
+        nlohmann::json::parse(run({"inspect", model_, "--json", "-"}).output);
+    EXPECT_EQ(report["entry"], "add");
+    EXPECT_EQ(report["entries"], (nlohmann::json{"add", "multiply"}));
+    EXPECT_EQ(report["nodes"][0]["op"], "Add");
+
+    const std::string copy = folder_ + "/copy.tmfile";
+    ASSERT_EQ(run({"convert", model_, copy}).status, 0);
+    EXPECT_EQ(read_bytes(copy), read_bytes(model_));
+    // One entry alone, and back again.
+    const std::string alone = folder_ + "/alone.onnx";
+    Finished finished = run({"convert", model_, alone});
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("only a .tmfile can have several entries, here add, "
+                                           "multiply; --entry NAME chooses one"));
+    finished = run({"convert", model_, alone, "--entry", "multiply"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.errors, Not(HasSubstr("alone")));
+    EXPECT_THAT(run({"inspect", alone}).output, Not(HasSubstr("entries")));
+    finished = run({"convert", "--entry", "add=" + model_, "--entry", "multiply=" + alone, copy});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(run({"inspect", copy}).output, HasSubstr("entries     add*, multiply\n"));
+}
+
+TEST_F(Entries, AreCompiledAndMeasured)
+{
+    join();
+    const std::string compiled = folder_ + "/compiled.tmfile";
+    Finished finished =
+        run({"compile", model_, "-o", compiled, "--device", "TPU", "--precision", "bf16"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("compiled parts: 2, new: 2"));
+    model_ = compiled;
+    EXPECT_EQ(step("multiply", 4), 0);
+    EXPECT_EQ(step("add", 4), 4);
+    EXPECT_EQ(step("multiply", 4), 16);
+    finished = run({"bench", model_, "--entry", "multiply", "--runs", "2"});
+    EXPECT_EQ(finished.status, 0) << finished.errors;
+}
+
+TEST_F(Entries, Mistakes)
+{
+    join();
+    const auto expect = [](const std::vector<std::string>& words, int status,
+                           const std::string& text) {
+        const Finished finished = run(words);
+        EXPECT_EQ(finished.status, status);
+        EXPECT_THAT(finished.errors, HasSubstr(text));
+    };
+    expect({"run", model_, "--entry", "third"}, 1,
+           "the model has no entry 'third', expected 'add', 'multiply'");
+    expect({"run", add_, "--entry", "third"}, 1, "has no entry 'third', expected none");
+    expect({"convert", model_}, 2, "OUT is required");
+    expect({"convert", "--entry", "a=" + add_, model_, folder_ + "/more.tmfile"}, 2,
+           "takes the place of IN");
+    expect({"convert", "--entry", "a=" + add_, "--entry", "b", model_}, 2, "the form NAME=FILE");
+    expect({"convert", "--entry", "a=" + add_, "--entry", "a=" + multiply_, model_}, 1,
+           "two entries have the name 'a'");
+    expect({"convert", "--entry", "a=" + add_, "--entry", "b=" + multiply_, folder_ + "/x.onnx"}, 1,
+           "only a .tmfile can have several entries");
+    expect({"convert", "--entry", "third=" + model_, folder_ + "/x.tmfile"}, 1,
+           "none of this name");
+    expect({"convert", model_, folder_ + "/x.tmfile", "--shape", "z=1"}, 1,
+           "no entry of the model has an input 'z'");
+    expect({"quantize", model_, "-o", folder_ + "/x.tmfile", "--data", folder_}, 1,
+           "has several entries, which are quantised one by one");
+    expect({"compile", model_, "-o", folder_ + "/x.tflite"}, 1, "has several entries");
+}
+
+}  // namespace
+}  // namespace tengine::program
