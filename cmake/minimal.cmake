@@ -80,6 +80,10 @@ function(tengine_shrink_programs target)
     if(TENGINE_MINIMAL)
         target_link_options(${target} INTERFACE LINKER:--gc-sections -static-libgcc
                             -static-libstdc++)
+        if(TENGINE_MUSL)
+            # The C++ runtime, which comes after the library, needs musl.c.
+            target_link_options(${target} INTERFACE LINKER:--undefined=_dl_find_object)
+        endif()
         if(TENGINE_SHRINKS_RUNTIME)
             # The library's terminate.c must replace that of libstdc++.
             target_link_options(${target} INTERFACE

@@ -239,7 +239,7 @@ static int check_entry(const struct graph* graph)
 // The handle of a graph that was created, unless it is NULL, and loaded with this status.
 static graph_t give_loaded(api_graph_t* graph, int status)
 {
-    if (graph && graph->graph->core->serializer && status == TENGINE_OK)
+    if (!IS_MINIMAL && graph && graph->graph->core->serializer && status == TENGINE_OK)
         status = check_entry(graph->graph);
     if (!IS_MINIMAL && graph && status == TENGINE_OK) status = apply_states(graph->graph);
     if (!IS_MINIMAL && graph && status == TENGINE_OK) status = take_ir_affinity_hints(graph->graph);

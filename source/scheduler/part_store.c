@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/minimal.h"
 #include "graph/core.h"
 #include "graph/graph_pool.h"
 #include "graph/model_part.h"
@@ -18,6 +19,12 @@
 #include "tengine/log.h"
 #include "tengine/version.h"
 
+// A build for compiled files keeps nothing.
+static const char* find_folder(const ir_context_t* context)
+{
+    return IS_RUNTIME_ONLY ? NULL : find_ir_part_cache(context);
+}
+
 // The stores in which a part is looked up and stored.
 typedef struct stores
 {
@@ -29,7 +36,7 @@ typedef struct stores
 
 static bool keeps_in_model(const ir_context_t* context, const struct device* device)
 {
-    if (get_ir_context_number(context, "model.keep_parts") == 0) return false;
+    if (IS_RUNTIME_ONLY || get_ir_context_number(context, "model.keep_parts") == 0) return false;
     return device != find_default_device() ||
            get_ir_context_number(context, "model.keep_host_parts") != 0;
 }
@@ -37,7 +44,7 @@ static bool keeps_in_model(const ir_context_t* context, const struct device* dev
 static stores_t find_stores(const struct subgraph* part, const struct device* device)
 {
     const ir_context_t* context = part->graph->attribute->context;
-    return (stores_t){.folder = find_ir_part_cache(context),
+    return (stores_t){.folder = find_folder(context),
                       .source = (struct graph*)part->graph->core->source,
                       .keeps_in_model = keeps_in_model(context, device)};
 }
@@ -108,7 +115,8 @@ static void find_in_stores(const struct subgraph* part, struct device* device,
     }
     stored->is_kept = stores->folder || stores->keeps_in_model;
     find_in_model(stores, device, part->index, isolated, stored);
-    if (!stored->found.bytes && stores->folder) find_in_folder(stores, part->index, stored);
+    if (!IS_RUNTIME_ONLY && !stored->found.bytes && stores->folder)
+        find_in_folder(stores, part->index, stored);
 }
 
 void find_ir_stored_part(const struct subgraph* part, struct device* device, bool isolated,
@@ -118,7 +126,7 @@ void find_ir_stored_part(const struct subgraph* part, struct device* device, boo
     stored->origin = TENGINE_PART_COMPILED;
     const bool keeps = stores.folder || stores.keeps_in_model;
     if (!keeps && count_ir_model_parts(stores.source) == 0) return;
-    if (!device->interface->save || !device->interface->load) return;
+    if ((!IS_RUNTIME_ONLY && !device->interface->save) || !device->interface->load) return;
     // Without threads the calling thread hashes.
     if (share_graph_pool(part->graph, &stores.pool) < 0) tengine_error_clear();
     find_in_stores(part, device, &stores, isolated, stored);
@@ -168,11 +176,11 @@ bool load_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_pa
     static const char compiles[] = "the part is compiled again";
     if (!stored->found.bytes) return false;
     const char* folder = stored->origin == TENGINE_PART_FROM_MODEL
-                             ? find_ir_part_cache(subgraph->graph->attribute->context)
+                             ? find_folder(subgraph->graph->attribute->context)
                              : NULL;
     const char* next = folder ? "the part is looked up in the folder of compiled parts" : compiles;
     if (load_found(subgraph, part_index, next, stored)) return true;
-    if (!folder) return false;
+    if (IS_RUNTIME_ONLY || !folder) return false;
     find_in_folder_instead(subgraph, part_index, folder, stored);
     return stored->found.bytes && load_found(subgraph, part_index, compiles, stored);
 }
@@ -187,7 +195,7 @@ static void drop_saved(ir_stored_part_t* stored)
 
 void save_ir_stored_part(struct subgraph* subgraph, int part_index, ir_stored_part_t* stored)
 {
-    if (!stored->is_kept) return;
+    if (IS_RUNTIME_ONLY || !stored->is_kept) return;
     struct device* device = subgraph->device;
     tengine_error_clear();
     const int status = device->interface->save(device, subgraph, &stored->sink);
@@ -282,6 +290,7 @@ void keep_ir_stored_part(const struct subgraph* part, struct device* device,
 {
     const stores_t stores = find_stores(part, device);
     part->core->origin = stored->origin;
+    if (IS_RUNTIME_ONLY) return;
     if (!stored->is_kept || (!stored->sink.bytes && !stored->found.bytes)) return;
     if (keep(part, device, &stores, stored) < 0)
         TLOG_WARNING("part %d is not kept: %s", part->index, tengine_error_message());
@@ -322,8 +331,8 @@ static int add_preparation(const struct graph* execution, const ir_run_options_t
 
 void keep_ir_preparation(const struct graph* execution, const ir_run_options_t* options)
 {
+    if (IS_RUNTIME_ONLY || execution->core->source->core->outer) return;
     if (get_ir_context_number(execution->attribute->context, "model.keep_parts") == 0) return;
-    if (execution->core->source->core->outer) return;
     if (add_preparation(execution, options) < 0)
         TLOG_INFO("graph '%s': the file has no preparation of it, each start makes its own: %s",
                   execution->name, tengine_error_message());

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/guard.hpp"
+#include "base/minimal.h"
 #include "device/cpu/device_state.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
 #include "device/cpu/plan/plan.h"
@@ -234,7 +235,7 @@ int compatibility(struct device* device, const subgraph*, char* text)
 
 void add_keeping(struct interface& table)
 {
-    table.save = save;
+    if (!IS_RUNTIME_ONLY) table.save = save;
     table.load = load;
     table.compatibility = guarded_entry<compatibility>;
 }

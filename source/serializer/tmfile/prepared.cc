@@ -6,6 +6,7 @@
 
 #include "base/containers.hpp"
 #include "base/guard.hpp"
+#include "base/minimal.h"
 #include "base/print_text.hpp"
 #include "graph/graph.h"
 #include "graph/late_constant.h"
@@ -512,7 +513,7 @@ int measure(const void* data, size_t size, ir_prepared_memory_t* out_memory)
     return guarded([=] { return measure_memory(bytes, size, out_memory); }, kNoMemory);
 }
 
-constexpr ir_prepared_format_t kFormat = {write, read, measure};
+constexpr ir_prepared_format_t kFormat = {IS_RUNTIME_ONLY ? nullptr : write, read, measure};
 
 }  // namespace
 

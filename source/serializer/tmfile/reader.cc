@@ -8,6 +8,7 @@
 #include "base/print_text.hpp"
 #include "base/sort.h"
 #include "graph/graph.h"
+#include "graph/model_part.h"
 #include "serializer/tmfile/compiled_parts.h"
 #include "serializer/tmfile/entries.h"
 #include "serializer/tmfile/metadata.h"
@@ -140,6 +141,10 @@ int read_model(struct graph* graph, FileImage* image, const char* entry)
     if (is_split) TENGINE_RETURN_IF_ERROR(add_part_affinities(reading, nodes));
     TENGINE_RETURN_IF_ERROR(read_metadata(reading, root));
     TENGINE_RETURN_IF_ERROR(read_compiled_parts(reading, root, nodes));
+    if (IS_RUNTIME_ONLY && count_ir_model_preparations(graph) == 0)
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "this build runs compiled files only, and the tmfile has no "
+                                 "prepared graph; `tengine compile` writes one");
     graph->core->prepared_format = find_prepared_format();
     graph->core->file_revision = graph->core->revision;
     return TENGINE_OK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a compiled file, the program of a board: the input's bytes come from a file, the largest
 // results are printed, and their bytes go to a file.
-//     run_compiled MODEL INPUT OUTPUT [BATCH]
+//     run_compiled MODEL INPUT OUTPUT [BATCH [int8]]
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -54,12 +54,14 @@ static int write_output(tensor_t output, const char* path)
 
 int main(int count, char** words)
 {
-    if (count < 4 || init_tengine() != 0) return fail("run_compiled MODEL INPUT OUTPUT [BATCH]");
+    if (count < 4 || init_tengine() != 0) return fail("run_compiled MODEL INPUT OUTPUT");
     graph_t graph = create_graph(NULL, "tengine", words[1]);
     if (!graph) return fail("load");
     tensor_t input = get_graph_input_tensor(graph, 0, 0);
     if (count > 4 && set_batch(input, atoi(words[4])) != 0) return fail("shape");
-    if (prerun_graph(graph) != 0) return fail("prepare");
+    const struct options options = {1, TENGINE_CLUSTER_ALL,
+                                    count > 5 ? TENGINE_MODE_INT8 : TENGINE_MODE_FP32, 0};
+    if (prerun_graph_multithread(graph, options) != 0) return fail("prepare");
     if (read_input(input, words[2]) != 0) return fail(words[2]);
     if (run_graph(graph, 1) != 0) return fail("run");
     if (write_output(get_graph_output_tensor(graph, 0, 0), words[3]) != 0) return fail(words[3]);
