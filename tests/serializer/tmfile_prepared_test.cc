@@ -333,6 +333,25 @@ TEST_F(TmfilePreparedTest, WithoutMemory)
     }
 }
 
+// A model whose graph a file cannot carry is prepared at each start, and the log has the reason.
+TEST_F(TmfilePreparedTest, GraphsThatStayOut)
+{
+    SyntheticGraph made;
+    const struct node* input = made.add_input();
+    const struct node* last =
+        made.add("places", get_op_type("", "NonZero"), {get_ir_node_output(input, 0)});
+    EXPECT_EQ(set_ir_tensor_data_type(get_ir_node_output(last, 0), TENGINE_DT_INT64), 0);
+    made.set_borders(input, last);
+    const LoadedTmfile loaded(write_graph(made.graph));
+    set("model.keep_parts", "1");
+    ASSERT_EQ(prerun(loaded.graph), 0) << tengine_error_message();
+    EXPECT_TRUE(
+        says("the file has no preparation of it, each start makes its own: node 'places' "
+             "(NonZero) has shapes that depend on data"));
+    EXPECT_EQ(count_ir_model_preparations(loaded.graph), 0);
+    end(loaded.graph);
+}
+
 // Without the constants of the model the bytes say little.
 TEST_F(TmfilePreparedTest, ConstantsAreInTheFileOnce)
 {
