@@ -303,6 +303,52 @@ TEST_F(TfliteRaise, RecurrentLayersAreTheirSteps)
     }
 }
 
+// ---- control flow ----
+
+TEST_F(TfliteRaise, BranchesAreSubgraphs)
+{
+    const std::string branches =
+        line("If c -> y") + line("body then_branch") + line("const w float 4,3 = " + numbers(12)) +
+        line("MatMul x w -> a") + line("Relu a -> r") + line("out r") + line("end") +
+        line("body else_branch") + line("const v float 4,3 = " + numbers(12, "0.5 -1 ")) +
+        line("const f float - = 2") + line("Mul v f -> u") + line("MatMul x u -> b") +
+        line("Add b k -> s") + line("out s") + line("end");
+    for (const char* limit : {"-100", "100"}) {
+        SCOPED_TRACE(limit);
+        unload();
+        load_text(kList + line("const k float 3 = 1 2 3") +
+                  line(std::string("const l float - = ") + limit) +
+                  line("ReduceSum x -> t : keepdims=0") + line("Greater t l -> c") + branches);
+        const std::vector<float> expected = run();
+        if (!reload() && get_tengine_errno() == TENGINE_ENOENT)
+            GTEST_SKIP() << "this build has no .tflite";
+        ASSERT_TRUE(graph_) << get_tengine_error();
+        EXPECT_EQ(list_operators(), "SUM GREATER If");
+        const std::vector<float> result = run();
+        ASSERT_EQ(result.size(), expected.size());
+        for (size_t i = 0; i < result.size(); ++i)
+            EXPECT_NEAR(result[i], expected[i], 1e-5f) << i;
+    }
+}
+
+// The condition is a value of the body.
+TEST_F(TfliteRaise, LoopsWithAConditionAreSubgraphs)
+{
+    load_text(kList + line("const l float - = 100") + line("const two float - = 2") +
+              line("const yes bool - = 1") + line("Loop _ yes x -> y") + line("body body") +
+              line("in i int64 -") + line("in d bool -") + line("in v float 2,3,4") +
+              line("Mul v two -> w") + line("Abs w -> a") + line("ReduceSum a -> t : keepdims=0") +
+              line("Less t l -> c") + line("out c w") + line("end"));
+    const std::vector<float> expected = run();
+    const bool is_written = reload();
+    if (!is_written && get_tengine_errno() == TENGINE_ENOENT)
+        GTEST_SKIP() << "this build has no .tflite";
+    ASSERT_TRUE(is_written) << get_tengine_error();
+    EXPECT_THAT(list_operators(), testing::HasSubstr("Loop"));
+    const std::vector<float> result = run();
+    EXPECT_EQ(result, expected);
+}
+
 // ---- quantised models ----
 
 // x → QuantizeLinear → DequantizeLinear → Conv, Relu → QuantizeLinear → … → y

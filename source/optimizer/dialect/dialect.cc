@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/body.h"
 #include "operator/operator.h"
 #include "operator/shaped.h"
 #include "optimizer/pass.h"
@@ -30,8 +31,12 @@ bool is_operator_of_tflite(const node* node)
 // The operators of ONNX that a graph of TensorFlow Lite's has, too.
 constexpr const char* kSharedWithTflite[] = {"Identity", "If", "Loop"};
 
+// The bodies, too, are of the dialect.
 bool may_be_of_tflite(const node* node)
 {
+    const ir_bodies_t* bodies = node->core->bodies;
+    for (int i = 0; bodies && i < bodies->num; ++i)
+        if (!is_in_dialect(*bodies->list[i].graph, Dialect::kTflite)) return false;
     return is_common(*node) || is_operator_of_tflite(node) || is_one_of(*node, kSharedWithTflite);
 }
 

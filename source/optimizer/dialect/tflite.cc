@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Raising to TensorFlow Lite's operators, for saving.
+#include <utility>
+
 #include "base/containers.hpp"
+#include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/name_index.h"
 #include "operator/fail.h"
 #include "operator/tflite/raise.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/unknown_shape.h"
 
@@ -53,6 +58,56 @@ bool has_only_constants(const node& node)
     return node.input_num > 0 && !node.core->bodies;
 }
 
+// ---- If and Loop ----
+
+bool is_control(const node& node)
+{
+    return node.core->bodies && (is_op(&node, "If") || is_op(&node, "Loop"));
+}
+
+// The tensor of the written body for an input of the body. A constant that the body no longer has
+// becomes one again: nothing reads it.
+const struct tensor* find_body_input(const graph& given, int index, graph& made)
+{
+    const struct tensor& input = *given.tensor_list[index];
+    for (int i = 0; i < given.input_tensor_num; ++i)
+        if (given.input_tensors[i] == index) return made.tensor_list[made.input_tensors[i]];
+    const int known = find_ir_tensor_name(&made, input.name);
+    if (known >= 0) return made.tensor_list[known];
+    struct tensor* constant = create_ir_tensor(&made, input.name, input.data_type);
+    if (!constant || set_ir_tensor_shape(constant, input.dims, input.dim_num) < 0) return nullptr;
+    constant->tensor_type = TENSOR_TYPE_CONST;
+    return constant;
+}
+
+int raise_body(ir_body_t& body)
+{
+    graph* made = nullptr;
+    TENGINE_RETURN_IF_ERROR(create_saved_graph(body.graph, "tflite", &made));
+    if (!made) return TENGINE_OK;
+    made->core->source = nullptr;  // its constants are those of the model and of the graph around
+    ir_body_t raised = {};
+    raised.graph = made;
+    raised.first_capture = body.first_capture;
+    int status = TENGINE_OK;
+    for (int i = 0; status == TENGINE_OK && i < body.input_num; ++i) {
+        const struct tensor* input = find_body_input(*body.graph, body.inputs[i], *made);
+        const bool is_captured = i >= body.input_num - body.capture_num;
+        status = input ? add_ir_body_input(&raised, input, is_captured) : tengine_error_code();
+    }
+    std::swap(body, raised);
+    destroy_ir_graph(raised.graph);
+    free_memory(raised.inputs);
+    return status;
+}
+
+int raise_bodies(node& node)
+{
+    for (int i = 0; i < node.core->bodies->num; ++i)
+        TENGINE_RETURN_IF_ERROR(raise_body(node.core->bodies->list[i]));
+    return TENGINE_OK;
+}
+
 // A node that one row makes is raised by another: the list grows.
 template <class Raise>
 int raise_nodes(graph& graph, bool all, const Raise& raise)
@@ -63,6 +118,10 @@ int raise_nodes(graph& graph, bool all, const Raise& raise)
         tengine_error_clear();
         if (has_only_constants(*node)) {
             TENGINE_RETURN_IF_ERROR(evaluate_node(*node));
+            continue;
+        }
+        if (is_control(*node) && !find_unknown_shape(*node)) {
+            if (all) TENGINE_RETURN_IF_ERROR(raise_bodies(*node));
             continue;
         }
         const int status = find_unknown_shape(*node) ? int{OP_NOT_RAISED} : raise(&graph, node);
