@@ -13,6 +13,7 @@
 #include "fuzz/refusal.h"
 #include "graph/graph.h"
 #include "support/run_cost.h"
+#include "tengine/entry.h"
 #include "tengine/inspect.h"
 #include "tengine/metadata.h"
 #include "tengine/sequence.h"
@@ -322,6 +323,19 @@ void run_model(graph_t graph, uint32_t seed)
     else
         note_refusal();
     postrun_graph(graph);
+}
+
+void run_entries(graph_t graph, uint32_t seed)
+{
+    run_model(graph, seed);
+    const int number = tengine_graph_get_entry_number(graph);
+    if (number < 2) return;
+    const char* name = tengine_graph_get_entry_name(graph, number - 1);
+    graph_t other = tengine_graph_open_entry(graph, name);
+    if (!other) return note_refusal();
+    run_model(other, seed);
+    if (seed % 2 == 0) run_model(graph, seed);
+    destroy_graph(other);
 }
 
 }  // namespace tengine::test

@@ -30,4 +30,7 @@ context_t make_context(uint32_t seed);
 // program ends as after a crash.
 void run_model(graph_t graph, uint32_t seed);
 
+// Runs the graph so, and then the last entry of its model, which shares its states.
+void run_entries(graph_t graph, uint32_t seed);
+
 }  // namespace tengine::test

@@ -105,7 +105,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
     tengine::test::note_input(graph != nullptr);
     if (graph) {
         if (seed % kWritten == 0) write_model(context, graph);
-        tengine::test::run_model(graph, seed);
+        tengine::test::run_entries(graph, seed);
         destroy_graph(graph);
     }
     destroy_context(context);

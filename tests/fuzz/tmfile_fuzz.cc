@@ -18,6 +18,8 @@
 #include "operator/registry.h"
 #include "serializer/tmfile/tmfile.h"
 #include "tengine/c_api.h"
+#include "tengine/entry.h"
+#include "tengine/graph.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -77,6 +79,23 @@ void write_onnx_seeds(const std::string& folder)
     }
 }
 
+// A file with two entries.
+void write_entries(const std::string& folder)
+{
+    graph_t graphs[2];
+    const char* const names[] = {"first", "second"};
+    const char* const operators[] = {"Eltwise", "Concat"};
+    for (int i = 0; i < 2; ++i) {
+        const tengine::Vector<char> bytes = make_seed(get_op_type("tengine", operators[i]));
+        graphs[i] = tengine_graph_load(nullptr, "tengine", bytes.data(), bytes.size());
+    }
+    if (tengine_graph_join_entries(graphs, names, 2) < 0 ||
+        save_graph(graphs[0], "tengine", (folder + "/seed_entries").c_str()) < 0)
+        std::abort();
+    for (graph_t graph : graphs)
+        destroy_graph(graph);
+}
+
 void write_seeds(const std::string& folder)
 {
     for (int i = 0; i < get_op_method_count(); ++i) {
@@ -84,6 +103,7 @@ void write_seeds(const std::string& folder)
         if (method->tengine && method->tengine->id >= 0 && method->max_output != 0)
             write_seed(folder, method->name, make_seed(get_op_type("tengine", method->name)));
     }
+    write_entries(folder);
     write_seed(folder, "extension", make_seed(get_op_type_by_name("Einsum")));
     if (tengine::test::make_onnx_seeds) write_onnx_seeds(folder);
 }
@@ -144,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
                                  static_cast<int>(size));
     tengine::test::note_input(graph != nullptr);
     if (graph) {
-        tengine::test::run_model(graph, seed);
+        tengine::test::run_entries(graph, seed);
         destroy_graph(graph);
     }
     destroy_context(context);
