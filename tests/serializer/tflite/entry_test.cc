@@ -91,6 +91,8 @@ class TfliteEntryTest : public TfliteModelTest
     graph_t other_ = nullptr;
 };
 
+// These values are those of LiteRT's own runtime, @litertjs/core 2.5.3, for the same file with the
+// types of its options.
 TEST_F(TfliteEntryTest, ShareAVariable)
 {
     ASSERT_TRUE(open(make_pair(), "scale")) << get_tengine_error();
