@@ -9,6 +9,7 @@
 #include "base/containers.hpp"
 #include "base/file_image.hpp"
 #include "base/guard.hpp"
+#include "base/minimal.h"
 #include "graph/core.h"
 #include "graph/entry.h"
 #include "graph/option.h"
@@ -71,7 +72,8 @@ class ImageFormat
     {
         graph->core->serializer = serializer;
         graph->core->serializer_privacy = image.get();
-        const char* entry = get_ir_context_option(graph->attribute->context, "model.entry");
+        const char* entry =
+            IS_MINIMAL ? "" : get_ir_context_option(graph->attribute->context, "model.entry");
         return Format::read_model(graph, image.release(), entry);
     }
 
