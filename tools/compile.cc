@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "buckets.h"
 #include "command.h"
 #include "command_line.h"
 #include "compiled_parts.h"
@@ -208,13 +209,16 @@ Outcome judge_outcome(const CompileOptions& options, const std::string& target,
     return outcome;
 }
 
-Outcome compile_target(const CompileOptions& options, const std::string& target,
-                       const UnfinishedFile& file)
+// `shapes`: those of a bucket, as arguments of --shape; empty: those of the command line.
+Outcome compile_shapes(const CompileOptions& options, const std::string& target,
+                       const std::vector<std::string>& shapes, const UnfinishedFile& file)
 {
     ModelOptions common = options.common;
+    if (!shapes.empty()) common.shapes = shapes;
     common.says_guess = false;  // printed for the first reading
     common.affinities.clear();  // the file has them as hints
     common.hints.clear();
+    common.buckets.clear();
     common.name = options.model;
     common.options.emplace_back("model.keep_parts=1");
     if (options.without_host || is_tflite(options))
@@ -230,6 +234,23 @@ Outcome compile_target(const CompileOptions& options, const std::string& target,
     }
     file.write(models[0]->graph());
     return judge_outcome(options, target, models, before);
+}
+
+// Compiles each bucket that the command line names, or else the shapes of the inputs. The first
+// one comes last: the file has its shapes.
+Outcome compile_target(const CompileOptions& options, const std::string& target,
+                       const UnfinishedFile& file)
+{
+    if (options.common.buckets.empty()) return compile_shapes(options, target, {}, file);
+    Outcome whole;
+    const std::vector<std::string>& buckets = options.common.buckets;
+    for (auto bucket = buckets.rbegin(); bucket != buckets.rend(); ++bucket) {
+        const Outcome one = compile_shapes(options, target, split_bucket(*bucket), file);
+        whole.added += one.added;
+        whole.is_empty = whole.is_empty && one.is_empty;
+        if (whole.notes.empty()) whole.notes = one.notes;
+    }
+    return whole;
 }
 
 std::string names_text(const std::vector<std::string>& names)
@@ -328,6 +349,8 @@ void compile(const CompileOptions& options)
         ModelOptions common = options.common;
         common.options.emplace_back("model.fold_activations=0");  // reports name the model's nodes
         if (options.has_integer_io) common.options.emplace_back(kIntegerIo);
+        if (common.shapes.empty() && !common.buckets.empty())
+            common.shapes = split_bucket(common.buckets.front());
         const Models models = load_entries(options.model, common);
         if (is_tflite(options) && models.size() > 1)
             throw Failure("'" + options.model +

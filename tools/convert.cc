@@ -192,6 +192,7 @@ void add_convert_command(CommandLine* line)
     add_integer_io_option(&command, &options->has_integer_io);
     add_shape_option(&command, &options->common);
     add_state_option(&command, &options->common);
+    add_bucket_option(&command, &options->common);
     add_affinity_option(&command, &options->common);
     add_hint_option(&command, &options->common);
     command.set_work([options] { convert(*options); });

@@ -71,10 +71,10 @@ std::string base_name(const std::string& path)
     return path.substr(path.find_last_of('/') + 1);
 }
 
-class Picture
+class Drawing
 {
   public:
-    explicit Picture(const Report& report) : report_(report) { find_chains(); }
+    explicit Drawing(const Report& report) : report_(report) { find_chains(); }
 
     std::string draw() const
     {
@@ -118,7 +118,7 @@ class Picture
     std::vector<size_t> box_of_;           // box of each node
 };
 
-void Picture::find_chains()
+void Drawing::find_chains()
 {
     const size_t number = report_.nodes.size();
     std::vector<std::set<int>> readers(number);
@@ -141,7 +141,7 @@ void Picture::find_chains()
     }
 }
 
-std::string Picture::legend() const
+std::string Drawing::legend() const
 {
     std::string rows;
     for (const std::string& device : report_.devices) {
@@ -170,7 +170,7 @@ std::string Picture::legend() const
            "</tr></table>";
 }
 
-std::string Picture::title(int index) const
+std::string Drawing::title(int index) const
 {
     const Part& part = report_.parts[index];
     const std::string group = part.group == 0 ? "" : ", group " + std::to_string(part.group);
@@ -182,7 +182,7 @@ std::string Picture::title(int index) const
 
 // If a part is one box, the title is a line of the box, since incoming lines would cross a title
 // above it.
-std::string Picture::part(int index) const
+std::string Drawing::part(int index) const
 {
     std::vector<const std::vector<int>*> boxes;
     for (const std::vector<int>& nodes : boxes_)
@@ -195,7 +195,7 @@ std::string Picture::part(int index) const
     return text + "  }\n";
 }
 
-std::string Picture::box(const std::vector<int>& nodes, const std::string& title) const
+std::string Drawing::box(const std::vector<int>& nodes, const std::string& title) const
 {
     std::string rows;
     if (!title.empty())
@@ -212,12 +212,12 @@ std::string Picture::box(const std::vector<int>& nodes, const std::string& title
            colour(report_.nodes[nodes.front()].device) + "\">" + rows + "</table>>];\n";
 }
 
-std::string Picture::oval(const std::string& id, const std::string& name, const std::string& shape)
+std::string Drawing::oval(const std::string& id, const std::string& name, const std::string& shape)
 {
     return "  " + id + " [shape=oval, label=<<b>" + escape(name) + "</b><br/>" + shape + ">];\n";
 }
 
-std::string Picture::input_id(const std::string& name) const
+std::string Drawing::input_id(const std::string& name) const
 {
     for (size_t i = 0; i < report_.inputs.size(); ++i)
         if (report_.inputs[i].name == name) return "in" + std::to_string(i);
@@ -225,7 +225,7 @@ std::string Picture::input_id(const std::string& name) const
 }
 
 // A tensor is labelled once, at its first line: in DenseNets a tensor has dozens of readers.
-std::string Picture::node_edges(int reader, std::set<std::string>* labelled) const
+std::string Drawing::node_edges(int reader, std::set<std::string>* labelled) const
 {
     const PlacedNode& node = report_.nodes[reader];
     std::set<std::string> drawn;
@@ -249,7 +249,7 @@ std::string Picture::node_edges(int reader, std::set<std::string>* labelled) con
     return text;
 }
 
-std::string Picture::edges() const
+std::string Drawing::edges() const
 {
     std::set<std::string> labelled;
     std::string text;
@@ -269,7 +269,7 @@ std::string Picture::edges() const
 std::string to_dot(const Report& report)
 {
     // Graphviz fails at bytes that are not UTF-8, which names of a model may contain.
-    return valid_utf8(Picture(report).draw());
+    return valid_utf8(Drawing(report).draw());
 }
 
 }  // namespace tengine::tools

@@ -267,6 +267,12 @@ void print_hints(const Report& report)
         std::printf("\n%s", hints_text(report.hints, terminal_width()).c_str());
 }
 
+void print_buckets(const Report& report)
+{
+    if (!report.buckets.shapes.empty())
+        std::printf("\n%s", buckets_text(report.buckets, terminal_width()).c_str());
+}
+
 void print_report(const Report& report)
 {
     print_inputs(report);
@@ -278,6 +284,7 @@ void print_report(const Report& report)
     print_parts(report);
     print_compiled_parts(report);
     print_hints(report);
+    print_buckets(report);
     print_nodes(report);
     print_kernels(report);
 }
@@ -299,6 +306,7 @@ void print_model(const Report& report, const std::string& missing)
     print_operators(report);
     print_compiled_parts(report);
     print_hints(report);
+    print_buckets(report);
     std::vector<std::vector<std::string>> rows = {{"operator", "node"}};
     for (const PlacedNode& node : report.nodes)
         rows.push_back({node.op, node.name});

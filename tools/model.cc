@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "buckets.h"
 #include "hints.h"
 #include "input_file.h"
 #include "named_value.h"
@@ -230,6 +231,7 @@ void Model::read_options()
         declared_.push_back(model_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
     set_hints(graph(), options_.hints);
+    add_buckets(graph(), options_.buckets);
 }
 
 // Sets the shapes of states, and returns the other arguments of --shape.

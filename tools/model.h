@@ -27,6 +27,7 @@ struct ModelOptions
     std::vector<std::string> options;     // KEY=VALUE, of the context
     std::vector<std::string> affinities;  // NODES=DEVICES
     std::vector<std::string> hints;       // KEY=VALUE
+    std::vector<std::string> buckets;     // NAME=4x3x224x224,NAME=4x10
     std::vector<std::string> states;      // INPUT=OUTPUT
     int cluster = TENGINE_CLUSTER_ALL;
     size_t cores = 0;  // bit i: core i; 0: all of the cluster
@@ -64,6 +65,9 @@ void add_hint_option(Command* command, ModelOptions* options);
 
 // --entry
 void add_entry_option(Command* command, ModelOptions* options);
+
+// --bucket
+void add_bucket_option(Command* command, ModelOptions* options);
 
 // --shape
 void add_shape_option(Command* command, ModelOptions* options);

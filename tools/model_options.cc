@@ -74,6 +74,7 @@ void add_context_options(Command* command, ModelOptions* options)
         .repeatable()
         .checked_by([](const std::string& text) { return judge_pair(text, "KEY=VALUE"); });
     add_state_option(command, options);
+    add_bucket_option(command, options);
     add_affinity_option(command, options);
 }
 
@@ -148,6 +149,17 @@ void add_core_options(Command* command, ModelOptions* options)
             "--cores", [options](const std::string& text) { options->cores = parse_cores(text); },
             "Use only these cores of the cluster, e.g. 0,2-3")
         .value_name("LIST");
+}
+
+void add_bucket_option(Command* command, ModelOptions* options)
+{
+    command
+        ->add_option("--bucket", &options->buckets,
+                     "Shapes of inputs in which smaller ones run, too, where padding does not "
+                     "change results, e.g. image=4x3x224x224; may be repeated. NAME= may be "
+                     "omitted if the model has one input")
+        .value_name("[NAME=]SHAPE[,NAME=SHAPE]...")
+        .repeatable();
 }
 
 void add_shape_option(Command* command, ModelOptions* options)

@@ -421,6 +421,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     report.hints = read_hints(graph);
     report.preparations = read_preparations(graph);
     add_entries(graph, &report);
+    report.buckets = read_buckets(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -438,6 +439,7 @@ Report describe_model(const std::string& model, graph_t graph)
     report.hints = read_hints(graph);
     report.preparations = read_preparations(graph);
     add_entries(graph, &report);
+    report.buckets = read_buckets(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -467,6 +469,7 @@ Json to_json(const Report& report)
             {"compiled_parts", to_json(report.compiled)},
             {"hints", to_json(report.hints)},
             {"preparations", to_json(report.preparations)},
+            {"buckets", to_json(report.buckets)},
             {"nodes", nodes_json(report.nodes)},
             {"tensors", tensors_json(report)},
             {"plan", to_json(report.plan)},

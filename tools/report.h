@@ -12,6 +12,7 @@
 
 #include "compiled_parts.h"
 #include "counters.h"
+#include "buckets.h"
 #include "hints.h"
 #include "json_file.h"
 #include "memory.h"
@@ -102,6 +103,7 @@ struct Report
     std::vector<CompiledPart> compiled;  // that the model has with it
     std::vector<Hint> hints;             // the model's
     std::vector<Preparation> preparations;
+    Buckets buckets;
     GraphMemory memory;
     int threads = 0;  // that the CPU runs the graph with
     std::string scheduler;

@@ -131,6 +131,8 @@ void print_run(const Model& model, const RunOptions& options, const std::vector<
 void print_notes(const Model& model, const RunOptions& options,
                  const std::vector<std::string>& paths, const std::vector<Comparison>& comparisons)
 {
+    const std::string reason = read_buckets(model.graph()).reason;
+    if (!reason.empty()) std::printf("bucket  %s\n", visible_text(reason).c_str());
     if (options.threads == 0)
         std::printf("threads %d\n", tengine_graph_get_thread_number(model.graph()));
     for (const std::string& path : paths)

@@ -12,6 +12,7 @@ import numpy as np
 from . import _constants as c
 from . import _watch
 from ._arguments import bytes_of, choose, make_plan, place_model, shape_of, take_graph
+from ._bucket import Buckets
 from ._entry import Entries
 from ._inspection import Inspection
 from ._library import ffi, lib, text
@@ -29,7 +30,7 @@ _ndarray = np.ndarray
 _from_buffer = ffi.from_buffer
 
 
-class Session(States, Entries, Inspection):
+class Session(States, Buckets, Entries, Inspection):
     """A model, prepared for runs.
 
     Parameters

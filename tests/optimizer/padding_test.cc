@@ -472,6 +472,17 @@ const Case kCases[] = {
          s.add("Resize", {"x", "", "scales"}, {"y"});
      },
      ""},
+    {"Resize to a computed size", kBatch,
+     [](IrBuilder& s) {
+         s.ints("samples", {0, 1});
+         s.ints("wide", {9, 11});
+         s.add("Shape", {"x"}, {"shape"});
+         s.add("Gather", {"shape", "samples"}, {"first"});
+         s.add("Concat", {"first", "wide"}, {"sizes"});
+         s.floats("roi", {0}, {});
+         s.add("Resize", {"x", "roi", "", "sizes"}, {"y"});
+     },
+     ""},
     {"InstanceNormalization", kBatch,
      [](IrBuilder& s) {
          add_weights(s, "w", {3});

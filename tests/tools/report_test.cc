@@ -181,6 +181,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                               {"between_bytes", "count"}};
     const json hint = {{"nodes", "string"},      {"option", "string"}, {"value", "string"},
                        {"node_number", "count"}, {"used", "boolean"},  {"reason", "string"}};
+    const json buckets = {
+        {"shapes", json::array({"string"})}, {"used", "null"}, {"reason", "string"}};
     json report = {{"version", "count"},
                    {"model", "string"},
                    {"entry", "string"},
@@ -193,6 +195,7 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                    {"compiled_parts", json::array({compiled})},
                    {"preparations", json::array({preparation})},
                    {"hints", json::array({hint})},
+                   {"buckets", buckets},
                    {"macs", "count"},
                    {"parameters", "count"},
                    {"memory", memory_shape()},

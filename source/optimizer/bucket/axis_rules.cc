@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of operators that compute along some axes: sums, reductions, windows, sizes of pictures.
-#include <algorithm>
 #include <cstring>
 
 #include "operator/infer.h"
@@ -96,14 +95,16 @@ void judge_window(const Step& step)
                                quoted(x));
 }
 
-// Samples and channels by themselves.
+// Samples and channels by themselves. The sizes of the result, an input, are those that it has.
 void judge_resize(const Step& step)
 {
-    const Pair& x = *step.input(0);
-    const Pair* y = step.output(0);
+    const Pair &x = *step.input(0), &y = *step.output(0);
     if (x.find_difference(2) >= 0) return refuse_mixing(step, x, 2);
-    for (int i = 0; y && i < std::min(2, x.rank()); ++i)
-        if (x.differs(i) && !x.is_like(i, *y, i)) return refuse_mixing(step, x, i);
+    for (int i = 0; i < x.rank(); ++i)
+        if ((x.differs(i) || y.differs(i)) && !x.is_like(i, y, i))
+            return step.refuse("resizes axis " + to_string(i) + " of " + quoted(x));
+    const char* policy = get_ir_node_text(step.bucket, "keep_aspect_ratio_policy", "stretch");
+    if (x.differs() && std::strcmp(policy, "stretch") != 0) refuse_mixing(step, x, 0);
 }
 
 }  // namespace tengine

@@ -59,11 +59,12 @@ bool has_equal_bytes(const tensor& a, const tensor& b)
 bool holds_for_constants(const Pair& pair)
 {
     const tensor &a = *pair.bucket, &b = *pair.request;
-    if (find_ir_constant_place(&a) == find_ir_constant_place(&b)) return !pair.differs();
-    if (!a.data || !b.data || a.elem_num == 0 || b.elem_num == 0) return false;
+    if (a.elem_num == 0 || find_ir_constant_place(&a) == find_ir_constant_place(&b))
+        return !pair.differs();
+    if (!a.data || !b.data || b.elem_num == 0) return false;
     if (a.data_type == TENGINE_DT_STRING) return false;
     if (!pair.differs()) return has_equal_bytes(a, b);
-    return pair.request->elem_num > 0 && get_data_type_bits(a.data_type) >= 8 && is_corner(a, b);
+    return get_data_type_bits(a.data_type) >= 8 && is_corner(a, b);
 }
 
 // ---- pairs ----

@@ -159,7 +159,7 @@ constexpr Row kRows[] = {
     {judge_rows, "com.microsoft.MatMulNBits tengine.RowQuantizeMatMul"},
     {judge_attention, "Attention"},
     {judge_recurrence, "LSTM GRU RNN tengine.ClippedLSTM"},
-    {judge_resize, "Resize Upsample"},
+    {judge_resize, "Resize Upsample", 8},
     {judge_anything, "Transpose"},
     {judge_anything, "ConstantOfShape", 1},
     {judge_reshape, "Reshape Flatten Squeeze Unsqueeze", 2},
