@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "buckets.h"
 #include "compiled_parts.h"
 #include "counters.h"
-#include "buckets.h"
 #include "hints.h"
 #include "json_file.h"
 #include "memory.h"

@@ -119,7 +119,7 @@ static int read_bucket(const struct graph* source, int bucket, const char* text,
 {
     for (const char* at = text;;) {
         ir_bucket_shape_t shape = {.bucket = bucket};
-        const char* end = NULL;
+        const char* end = at;
         TENGINE_RETURN_IF_ERROR(find_input(source, at, &shape, &end));
         TENGINE_RETURN_IF_ERROR(check_input(source, text, &shape));
         if (is_named_twice(out_shapes, &shape)) return fail_text(text, "names an input twice");

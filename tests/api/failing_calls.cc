@@ -2,6 +2,7 @@
 // The lists of failing calls, by the kind of their arguments.
 #include "failing_calls.h"
 
+#include "tengine/bucket.h"
 #include "tengine/custom_op.h"
 #include "tengine/entry.h"
 #include "tengine/file.h"
@@ -13,7 +14,6 @@
 #include "tengine/quantize.h"
 #include "tengine/run.h"
 #include "tengine/sequence.h"
-#include "tengine/bucket.h"
 #include "tengine/state.h"
 #include "tengine/string.h"
 #include "tengine/trace.h"

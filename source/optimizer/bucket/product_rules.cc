@@ -103,8 +103,9 @@ void require_mask(const Step& step, const Pair& query, int axis)
 void judge_attention(const Step& step)
 {
     const Pair &query = *step.input(ATTENTION_QUERY), &key = *step.input(ATTENTION_KEY);
+    const Pair& value = *step.input(ATTENTION_VALUE);
     const int axis = query.rank() - 2;  // of the places: before the elements
-    const Pair* parts[] = {&query, &key, step.input(ATTENTION_VALUE)};
+    const Pair* parts[] = {&query, &key, &value};
     for (const Pair* part : parts)
         for (int i = 1; i < part->rank(); ++i)
             if (i != axis && part->differs(i)) return refuse_mixing(step, *part, i);
