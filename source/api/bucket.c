@@ -29,13 +29,15 @@ const char* tengine_graph_get_bucket(graph_t graph, int index)
     const api_graph_t* target = find_graph(graph, __func__);
     if (!target || check_index(index, count_ir_buckets(target->graph), __func__, "buckets") < 0)
         return api_pointer(NULL);
-    return get_ir_bucket(target->graph, index);
+    return IS_MINIMAL ? NULL : get_ir_bucket(target->graph, index);
 }
 
 const char* tengine_graph_explain_bucket(graph_t graph, int* bucket)
 {
     const api_graph_t* target = find_graph(graph, __func__);
     if (!target || check_pointer(bucket, __func__, "bucket") < 0) return api_pointer(NULL);
+    *bucket = -1;
+    if (IS_MINIMAL && target->graph->core->execution) return "";
     if (target->graph->core->execution)
         return explain_ir_bucket(get_ir_buckets(target->graph), target->graph, bucket);
     tengine_error_set(TENGINE_ESTATE, "%s: call prerun_graph first", __func__);

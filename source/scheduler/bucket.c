@@ -113,9 +113,9 @@ int read_ir_buckets(const struct graph* source, ir_buckets_t** out_buckets)
     return status;
 }
 
-int count_ir_read_buckets(const ir_buckets_t* buckets)
+int count_ir_listed_buckets(const ir_buckets_t* buckets)
 {
-    return !buckets ? 0 : buckets->number;
+    return buckets->number;
 }
 
 // ---- fitting ----
@@ -465,24 +465,24 @@ void leave_ir_request(ir_buckets_t* buckets)
     buckets->present = NULL;
 }
 
-const ir_request_t* get_ir_present_request(const ir_buckets_t* buckets)
+const ir_request_t* find_ir_present_request(const ir_buckets_t* buckets)
 {
-    return !buckets ? NULL : buckets->present;
+    return buckets->present;
 }
 
-size_t count_ir_request_bytes(const ir_buckets_t* buckets)
+size_t measure_ir_request_bytes(const ir_buckets_t* buckets)
 {
-    return !buckets ? 0 : buckets->bytes;
+    return buckets->bytes;
 }
 
-void* get_ir_padded_input(const ir_buckets_t* buckets, int index)
+void* find_ir_padded_input(const ir_buckets_t* buckets, int index)
 {
-    return !buckets ? NULL : buckets->inputs[index];
+    return buckets->inputs[index];
 }
 
-void* get_ir_cut_output(const ir_buckets_t* buckets, int index)
+void* find_ir_cut_output(const ir_buckets_t* buckets, int index)
 {
-    return !buckets ? NULL : buckets->outputs[index];
+    return buckets->outputs[index];
 }
 
 // ---- copies ----

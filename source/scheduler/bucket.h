@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests in buckets (graph/bucket.h): the program's inputs are smaller than those of the present
 // preparation. They are padded at the ends of their axes, and results are cut. That happens only
-// where the optimizer knows that padding does not reach the results (judge_ir_padding).
+// where the optimizer knows that padding does not reach the results (judge_ir_padding). A graph
+// without buckets has NULL for them, as in all minimal builds, for which the inline functions are.
 #pragma once
 
+#include "base/minimal.h"
 #include "scheduler/frame.h"
 
 TENGINE_EXTERN_C_BEGIN
@@ -30,8 +32,12 @@ typedef struct ir_buckets ir_buckets_t;
 // Reads the buckets, if the program's options allow them: *out_buckets is NULL without any. EINVAL:
 // a property is wrong. ENOMEM.
 TENGINE_MUST_USE int read_ir_buckets(const struct graph* source, ir_buckets_t** out_buckets);
-void free_ir_buckets(ir_buckets_t* buckets);             // NULL is allowed
-int count_ir_read_buckets(const ir_buckets_t* buckets);  // 0 for NULL
+void free_ir_buckets(ir_buckets_t* buckets);  // NULL is allowed
+int count_ir_listed_buckets(const ir_buckets_t* buckets);
+static inline int count_ir_read_buckets(const ir_buckets_t* buckets)
+{
+    return IS_MINIMAL || !buckets ? 0 : count_ir_listed_buckets(buckets);
+}
 
 // The bucket that has exactly the shapes that the inputs of `source` have now, or -1.
 int find_ir_exact_bucket(const ir_buckets_t* buckets, const struct graph* source);
@@ -75,14 +81,30 @@ void enter_ir_request(ir_buckets_t* buckets, const ir_request_t* request);
 TENGINE_MUST_USE int hold_ir_request_memory(ir_buckets_t* buckets, const struct graph* source);
 void leave_ir_request(ir_buckets_t* buckets);
 // The request in the present preparation; NULL: its shapes are the program's.
-const ir_request_t* get_ir_present_request(const ir_buckets_t* buckets);
+const ir_request_t* find_ir_present_request(const ir_buckets_t* buckets);
+static inline const ir_request_t* get_ir_present_request(const ir_buckets_t* buckets)
+{
+    return IS_MINIMAL || !buckets ? NULL : find_ir_present_request(buckets);
+}
 // Bytes of its padded inputs and cut results.
-size_t count_ir_request_bytes(const ir_buckets_t* buckets);
+size_t measure_ir_request_bytes(const ir_buckets_t* buckets);
+static inline size_t count_ir_request_bytes(const ir_buckets_t* buckets)
+{
+    return IS_MINIMAL || !buckets ? 0 : measure_ir_request_bytes(buckets);
+}
 
 // The memory for input `index` after padding, and for result `index` after the cut; NULL: it is not
 // padded, or not cut.
-void* get_ir_padded_input(const ir_buckets_t* buckets, int index);
-void* get_ir_cut_output(const ir_buckets_t* buckets, int index);
+void* find_ir_padded_input(const ir_buckets_t* buckets, int index);
+static inline void* get_ir_padded_input(const ir_buckets_t* buckets, int index)
+{
+    return IS_MINIMAL || !buckets ? NULL : find_ir_padded_input(buckets, index);
+}
+void* find_ir_cut_output(const ir_buckets_t* buckets, int index);
+static inline void* get_ir_cut_output(const ir_buckets_t* buckets, int index)
+{
+    return IS_MINIMAL || !buckets ? NULL : find_ir_cut_output(buckets, index);
+}
 
 // Copies an input of the source graph to the begin of each axis of a larger value, whose other
 // elements are zeros, or the zero point of a quantised tensor.
