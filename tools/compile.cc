@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,7 @@
 #include "tensor_file/tensor_file.h"
 #include "terminal.h"
 #include "text.h"
+#include "variants.h"
 
 namespace tengine::tools {
 namespace {
@@ -94,29 +96,9 @@ class UnfinishedFile
     const std::string path_;
 };
 
-std::vector<std::string> split_commas(const std::string& text)
+std::vector<std::string> list_devices(const ModelOptions& options)
 {
-    std::vector<std::string> words;
-    size_t begin = 0;
-    for (size_t comma; (comma = text.find(',', begin)) != std::string::npos; begin = comma + 1)
-        words.push_back(text.substr(begin, comma - begin));
-    words.push_back(text.substr(begin));
-    return words;
-}
-
-std::string judge_target(const std::string& text)
-{
-    for (const std::string& word : split_commas(text)) {
-        const size_t equals = word.find('=');
-        if (equals == std::string::npos || equals == 0)
-            return "invalid value '" + text + "': expected KEY=VALUE[,KEY=VALUE]...";
-    }
-    return "";
-}
-
-std::vector<std::string> list_devices(const CompileOptions& options)
-{
-    if (!options.common.devices.empty()) return options.common.devices;
+    if (!options.devices.empty()) return options.devices;
     return {get_default_device()};
 }
 
@@ -141,9 +123,9 @@ bool has_part(graph_t graph, const std::string& device)
 }
 
 // The option to give where a float model is for a device without fp32.
-std::string find_precisions(const CompileOptions& options, const std::string& device)
+std::string find_precisions(const ModelOptions& options, const std::string& device)
 {
-    if (options.common.precision != TENGINE_MODE_FP32) return "";
+    if (options.precision != TENGINE_MODE_FP32) return "";
     std::string names;
     const int number = tengine_device_get_data_type_number(device.c_str());
     for (int i = 0; i < number; ++i) {
@@ -180,7 +162,7 @@ size_t count_parts(const Models& models)
 }
 
 // Adds what devices have of an entry.
-void judge_entry(const CompileOptions& options, const std::string& place, graph_t graph,
+void judge_entry(const ModelOptions& options, const std::string& place, graph_t graph,
                  Outcome* outcome)
 {
     const std::vector<CompiledPart> parts = read_compiled_parts(graph);
@@ -195,11 +177,12 @@ void judge_entry(const CompileOptions& options, const std::string& place, graph_
     }
 }
 
-Outcome judge_outcome(const CompileOptions& options, const std::string& target,
-                      const Models& models, size_t parts_before)
+Outcome judge_outcome(const ModelOptions& options, const std::string& target, const Models& models,
+                      size_t parts_before)
 {
     Outcome outcome;
-    outcome.added = count_parts(models) - parts_before;
+    const size_t parts = count_parts(models);
+    outcome.added = parts - std::min(parts, parts_before);
     const std::vector<std::string> names = entry_names(models[0]->graph());
     for (size_t i = 0; i < models.size(); ++i) {
         const std::string place = target.empty() ? "" : "target '" + target + "': ";
@@ -210,10 +193,10 @@ Outcome judge_outcome(const CompileOptions& options, const std::string& target,
 }
 
 // `shapes`: those of a bucket, as arguments of --shape; empty: those of the command line.
-Outcome compile_shapes(const CompileOptions& options, const std::string& target,
+Outcome compile_shapes(const CompileOptions& options, const CompileTarget& target,
                        const std::vector<std::string>& shapes, const UnfinishedFile& file)
 {
-    ModelOptions common = options.common;
+    ModelOptions common = add_target(options.common, target);
     if (!shapes.empty()) common.shapes = shapes;
     common.says_guess = false;  // printed for the first reading
     common.affinities.clear();  // the file has them as hints
@@ -223,9 +206,6 @@ Outcome compile_shapes(const CompileOptions& options, const std::string& target,
     common.options.emplace_back("model.keep_parts=1");
     if (options.without_host || is_tflite(options))
         common.options.emplace_back("model.keep_host_parts=0");
-    if (!target.empty())
-        for (const std::string& option : split_commas(target))
-            common.options.push_back(option);
     const Models models = load_entries(file.path(), common);
     const size_t before = count_parts(models);
     for (const auto& model : models) {
@@ -233,12 +213,12 @@ Outcome compile_shapes(const CompileOptions& options, const std::string& target,
         model->prepare(1);
     }
     file.write(models[0]->graph());
-    return judge_outcome(options, target, models, before);
+    return judge_outcome(common, target.text, models, before);
 }
 
 // Compiles each bucket that the command line names, or else the shapes of the inputs. The first
 // one comes last: the file has its shapes.
-Outcome compile_target(const CompileOptions& options, const std::string& target,
+Outcome compile_target(const CompileOptions& options, const CompileTarget& target,
                        const UnfinishedFile& file)
 {
     if (options.common.buckets.empty()) return compile_shapes(options, target, {}, file);
@@ -261,22 +241,22 @@ std::string names_text(const std::vector<std::string>& names)
     return text;
 }
 
-[[noreturn]] void refuse_empty(const CompileOptions& options, const std::string& target)
+[[noreturn]] void refuse_empty(const CompileOptions& options, const CompileTarget& target)
 {
-    const std::string place = target.empty() ? "" : " for target '" + target + "'";
+    const std::string place = target.text.empty() ? "" : " for target '" + target.text + "'";
     throw Failure(options.output + ": not written, for there is nothing to keep" + place +
-                  ": none of " + names_text(list_devices(options)) +
+                  ": none of " + names_text(list_devices(add_target(options.common, target))) +
                   " took a part of the model and can save it compiled; --allow-empty writes the "
                   "file all the same");
 }
 
 std::vector<Outcome> compile_targets(const CompileOptions& options,
-                                     const std::vector<std::string>& targets,
+                                     const std::vector<CompileTarget>& targets,
                                      const UnfinishedFile& file)
 {
     std::vector<Outcome> outcomes;
     Progress progress("compiling " + options.model, progress_output(options.quiet));
-    for (const std::string& target : targets) {
+    for (const CompileTarget& target : targets) {
         progress.show(static_cast<int>(outcomes.size()), static_cast<int>(targets.size()));
         outcomes.push_back(compile_target(options, target, file));
     }
@@ -286,8 +266,10 @@ std::vector<Outcome> compile_targets(const CompileOptions& options,
 // Adds the parts that every target compiles to the file. Returns the number of new parts.
 size_t add_targets(const CompileOptions& options, const UnfinishedFile& file)
 {
-    const std::vector<std::string> targets =
-        options.targets.empty() ? std::vector<std::string>{""} : options.targets;
+    std::vector<CompileTarget> targets;
+    for (const std::string& text : options.targets)
+        targets.push_back(parse_target(text));
+    if (targets.empty()) targets.emplace_back();
     const std::vector<Outcome> outcomes = compile_targets(options, targets, file);
     size_t added = 0;
     for (const Outcome& outcome : outcomes) {
@@ -323,7 +305,7 @@ void finish_tflite(const CompileOptions& options, const UnfinishedFile& file)
     const int number = count_dispatches(file);
     if (number == 0 && !options.may_be_empty)
         throw Failure(options.output + ": not written, for it would have no byte code: none of " +
-                      names_text(list_devices(options)) +
+                      names_text(list_devices(options.common)) +
                       " has a compiler that compiles nodes of a .tflite as they are; --allow-empty "
                       "writes the file all the same");
     file.finish();
@@ -388,8 +370,10 @@ void add_compile_command(CommandLine* line)
         .value_name("FILE");
     command
         .add_option("--target", &options->targets,
-                    "Options of devices that only this target has, such as TPU.config=edge.json; "
-                    "may be repeated: the file then has the compiled parts of each")
+                    "Compile for this target; may be repeated: the file then has the compiled "
+                    "parts of each. Keys with a dot are options of devices, such as "
+                    "TPU.config=edge. name, device (several with +), chip, driver and precision "
+                    "make a variant, which a program takes where it fits")
         .value_name("KEY=VALUE[,KEY=VALUE]...")
         .repeatable()
         .checked_by(judge_target);

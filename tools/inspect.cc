@@ -261,6 +261,12 @@ void print_metadata(const Report& report)
     std::printf("%s", metadata_text(report.metadata, terminal_width()).c_str());
 }
 
+void print_variants(const Report& report)
+{
+    if (!report.variants.empty())
+        std::printf("\n%s", variants_text(report.variants, terminal_width()).c_str());
+}
+
 void print_hints(const Report& report)
 {
     if (!report.hints.empty())
@@ -283,6 +289,7 @@ void print_report(const Report& report)
     print_operators(report);
     print_parts(report);
     print_compiled_parts(report);
+    print_variants(report);
     print_hints(report);
     print_buckets(report);
     print_nodes(report);
@@ -305,6 +312,7 @@ void print_model(const Report& report, const std::string& missing)
     print_metadata(report);
     print_operators(report);
     print_compiled_parts(report);
+    print_variants(report);
     print_hints(report);
     print_buckets(report);
     std::vector<std::vector<std::string>> rows = {{"operator", "node"}};

@@ -81,6 +81,7 @@ void add_placement_options(Command* command, ModelOptions* options);
 
 // The TENGINE_MODE_ of a --precision. Throws Misuse that lists them.
 int parse_precision(const std::string& text);
+std::string precision_name(int mode);
 
 // --mean --scale --fit --bgr
 void add_picture_options(Command* command, ImageValues* values);

@@ -197,6 +197,13 @@ void add_integer_io_option(Command* command, bool* has_integer_io)
                       "programs for Tengine Lite expect, instead of fp32");
 }
 
+std::string precision_name(int mode)
+{
+    for (const auto& [name, number] : kPrecisions)
+        if (number == mode) return name;
+    return "";
+}
+
 int parse_precision(const std::string& text)
 {
     const auto precision = kPrecisions.find(text);

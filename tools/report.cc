@@ -422,6 +422,7 @@ Report make_report(const std::string& model, const std::vector<std::string>& dev
     report.preparations = read_preparations(graph);
     add_entries(graph, &report);
     report.buckets = read_buckets(graph);
+    report.variants = read_variants(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -440,6 +441,7 @@ Report describe_model(const std::string& model, graph_t graph)
     report.preparations = read_preparations(graph);
     add_entries(graph, &report);
     report.buckets = read_buckets(graph);
+    report.variants = read_variants(graph);
     report.memory = read_graph_memory(graph);
     return report;
 }
@@ -470,6 +472,7 @@ Json to_json(const Report& report)
             {"hints", to_json(report.hints)},
             {"preparations", to_json(report.preparations)},
             {"buckets", to_json(report.buckets)},
+            {"variants", to_json(report.variants)},
             {"nodes", nodes_json(report.nodes)},
             {"tensors", tensors_json(report)},
             {"plan", to_json(report.plan)},

@@ -20,6 +20,7 @@
 #include "metadata.h"
 #include "model.h"
 #include "trace.h"
+#include "variants.h"
 
 namespace tengine::tools {
 
@@ -104,6 +105,7 @@ struct Report
     std::vector<Hint> hints;             // the model's
     std::vector<Preparation> preparations;
     Buckets buckets;
+    std::vector<Variant> variants;  // the model's
     GraphMemory memory;
     int threads = 0;  // that the CPU runs the graph with
     std::string scheduler;

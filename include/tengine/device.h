@@ -21,7 +21,7 @@ struct scheduler;
 
 // Another major version is refused at registration. A minor version adds to the end of tables.
 #define IR_ABI_MAJOR 1
-#define IR_ABI_MINOR 2
+#define IR_ABI_MINOR 3
 
 // A device's interface: the version, and the bytes of the tables that it fills.
 typedef struct ir_abi
@@ -172,6 +172,17 @@ typedef struct ir_interval
     int64_t end_ns;
 } ir_interval_t;
 
+// The machine that a device runs on (interface.identify). Strings that are not known are "".
+typedef struct ir_identity
+{
+    char chip[64];    // its model, "A1"
+    char driver[64];  // the version of its driver or dispatch, "2.0.1"
+    // Keys of options by key that a model's file may set where the program does not, separated by
+    // spaces. A file is hostile: none may name a file to write. Values are then words of letters,
+    // digits, '_', '+' and '-'.
+    char model_options[128];
+} ir_identity_t;
+
 // The receiver of a compiled part's bytes (interface.save).
 typedef struct ir_sink ir_sink_t;
 
@@ -288,6 +299,10 @@ typedef struct interface
     // simulated device worked or waited in the last run, those of a unit in their order and without
     // overlaps. Called between runs, on request.
     int (*timeline)(struct device* device, struct subgraph* subgraph, struct vector* out_intervals);
+    // (optional, ABI 1.3) The machine that the device runs on with the options that the context of
+    // `graph`, a model, has; `out_identity` is zero-initialised by the caller. Variants of compiled
+    // files are chosen by it. NULL: chip and driver are not known, and files set no options.
+    int (*identify)(struct device* device, const struct graph* graph, ir_identity_t* out_identity);
 } ir_interface_t;
 
 typedef struct allocator

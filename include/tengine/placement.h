@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints: what a model says about its own placement. Results, errors, ownership and threads are as
-// c_api.h says, structures with a `size` as inspect.h says. docs/hints.md has examples.
+// A model's own say in its placement: hints, and variants of its compiled parts. Results, errors,
+// ownership and threads are as c_api.h says, structures with a `size` as inspect.h says.
+// docs/hints.md has examples.
 //
-// A model has affinities, as tengine_graph_set_affinity takes them, and options of the context:
+// Hints are affinities, as tengine_graph_set_affinity takes them, and options of the context:
 // split.prune, split.min_nodes, split.min_macs and precision.keep_float. Those of the program come
 // before them; the option model.hints=0 ignores them. An affinity that names only devices that the
 // graph does not have does not apply, without an error. All formats hold hints, as
@@ -40,5 +41,34 @@ TENGINE_API int tengine_graph_get_hint(graph_t graph, int index, struct tengine_
 // number out of range, a value of more than 4096 bytes), TENGINE_ESTATE (runs are in flight) and
 // TENGINE_ENOMEM.
 TENGINE_API int tengine_graph_set_hint(graph_t graph, const char* option, const char* value);
+
+// ---- Variants ----
+
+// For whom the compiled parts of a model are (docs/compiled-parts.md). prerun_graph takes the best
+// variant that fits, uses its compiled parts and no others, and applies its options where the
+// program sets none. It keeps a variant with the options model.keep_parts and model.keep_variant.
+struct tengine_variant
+{
+    char name[64];
+    char devices[256];  // "TPU,CPU"
+    char chip[64];      // "": any
+    char driver[64];    // "": any
+    int precision;      // TENGINE_MODE_*
+    char options[512];  // "TPU.config=edge,split.prune=0"
+    int part_number;    // compiled parts, also of bodies
+    int64_t bytes;      // of these; parts with the same content count once
+    int is_usable;      // 1: it fits the context, its devices, and the precision of the last
+                        // preparation, else of the graph's own options
+    int is_taken;       // 1: the last preparation has taken it, or keeps it
+    char reason[256];   // why it is not usable, or, if so, not taken: "device TPU is not in the
+                        // context"; why it is taken: "the first one that fits"
+};
+
+// The variants in the order of the file. Strings that do not fit are cut. Fail with
+// TENGINE_EHANDLE, TENGINE_ESTATE (runs are in flight), TENGINE_EINVAL (NULL, a size of 0),
+// TENGINE_ERANGE, TENGINE_ENOMEM, and the codes of devices.
+TENGINE_API int tengine_graph_get_variant_number(graph_t graph);
+TENGINE_API int tengine_graph_get_variant(graph_t graph, int index,
+                                          struct tengine_variant* out_variant, size_t size);
 
 TENGINE_EXTERN_C_END

@@ -23,6 +23,7 @@ from .errors import (CanceledError, Error, FileError, InvalidValueError, NoSuchO
                      NotSupportedError, OutOfMemoryError, check as _check)
 from .graph import Graph, Info, Node
 from .metadata import Metadata
+from .placement import Hint, Variant
 from .quantization import QuantizationReport, Quantized, quantize
 from .report import Report
 from .session import Session
@@ -30,9 +31,9 @@ from .trace import Trace
 
 __version__ = version.split("-", 1)[0]
 __all__ = ["Binding", "CanceledError", "CustomOperator", "Device",
-           "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Info", "InvalidValueError", "Metadata",
+           "DeviceNode", "DevicePart", "Error", "FileError", "Graph", "Hint", "Info", "InvalidValueError", "Metadata",
            "NoSuchObjectError", "Node", "NotSupportedError", "OutOfMemoryError", "QuantizationReport", "Quantized", "Refuse", "Report",
-           "Session", "TensorInfo", "Trace", "compile", "custom_op", "devices", "formats", "join_entries", "load_plugin", "quantize", "operators", "options",
+           "Session", "TensorInfo", "Trace", "Variant", "compile", "custom_op", "devices", "formats", "join_entries", "load_plugin", "quantize", "operators", "options",
            "set_log_level", "version"]
 
 

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from .metadata import Metadata as Metadata
+from .placement import Hint as Hint
+from .placement import Variant as Variant
 from .quantization import QuantizationReport as QuantizationReport
 from .quantization import Quantized as Quantized
 from .quantization import quantize as quantize
@@ -97,6 +99,10 @@ class Graph:
     def outputs(self) -> List[Info]: ...
     @property
     def metadata(self) -> Metadata: ...
+    @property
+    def hints(self) -> List[Hint]: ...
+    @property
+    def variants(self) -> List[Variant]: ...
     def set_option(self, key: str, value: Any) -> None: ...
     def get_option(self, key: str) -> Optional[str]: ...
     def save(self, path: _Path, format: Optional[str] = ..., *,

@@ -12,6 +12,7 @@ from ._lock import Lock
 from ._process import graphs
 from .errors import InvalidValueError, check, keep_failure, last_error
 from .metadata import read_metadata
+from .placement import read_hints, read_variants
 
 
 class Info:
@@ -385,6 +386,16 @@ class Graph:
     def metadata(self):
         """The statements of the model about itself, a Metadata."""
         return read_metadata(self.handle)
+
+    @property
+    def hints(self):
+        """The affinities and options that the model sets for itself, a list of Hint."""
+        return read_hints(self.handle)
+
+    @property
+    def variants(self):
+        """The variants of the model's compiled parts, a list of Variant."""
+        return read_variants(self.handle)
 
     def set_option(self, key, value):
         """Sets an option, for the next preparation of this graph and of those that share with it."""

@@ -147,6 +147,18 @@ int tell_compatibility(struct device* device, const struct subgraph* part, char*
     return 0;
 }
 
+int identify(struct device* device, const struct graph* graph, ir_identity_t* out_identity)
+{
+    const VendorDevice& vendor = vendor_device(device);
+    const char* model = find_soc_model(vendor, *graph);
+    std::snprintf(out_identity->chip, sizeof out_identity->chip, "%s", model ? model : "");
+    if (vendor.dispatch)
+        std::snprintf(out_identity->driver, sizeof out_identity->driver, "%s",
+                      vendor.dispatch->version);
+    std::snprintf(out_identity->model_options, sizeof out_identity->model_options, "%s", kSoc.key);
+    return 0;
+}
+
 // ---- registration ----
 
 void fill_tables(VendorDevice& vendor)
@@ -163,6 +175,7 @@ void fill_tables(VendorDevice& vendor)
     vendor.interface.check_option = check_option;
     vendor.interface.option = get_option;
     vendor.interface.compatibility = guarded_entry<tell_compatibility>;
+    vendor.interface.identify = guarded_entry<identify>;
     vendor.interface.pre_run_parts = compile_parts;
     vendor.allocator.describe = describe;
     vendor.allocator.survey = survey_graph;

@@ -11,6 +11,7 @@
 #include "graph/entry.h"
 #include "graph/metadata.h"
 #include "graph/model_part.h"
+#include "graph/variant.h"
 #include "module/module.h"
 #include "operator/affinity.h"
 #include "optimizer/optimizer.h"
@@ -24,7 +25,7 @@ static int share_compiled_parts(struct graph* graph, const struct serializer* ta
 {
     const struct serializer* origin = graph->core->serializer;
     const int number = count_ir_whole_model_parts(graph);
-    if (number == 0) return TENGINE_OK;
+    if (number == 0 && count_ir_variants(graph) == 0) return TENGINE_OK;
     if (strcmp(target->dialect, "tengine") != 0) {
         TLOG_WARNING(
             "%d compiled parts of the model are not written: only a tmfile can have them, "

@@ -72,7 +72,7 @@ void destroy_ir_context(ir_context_t* context)
     if (!context) return;
     release_vector(context->devices);
     release_vector(context->key_values);
-    release_vector(context->custom_ops);
+    if (!context->borrows_custom_ops) release_vector(context->custom_ops);
     free_memory(context->name);
     free_memory(context);
 }

@@ -30,6 +30,7 @@ typedef struct context
     // Custom operators of graphs of this context, see operator/custom/op.h; NULL: none. Another
     // room fills the list; its entries have functions that free them.
     struct vector* custom_ops;
+    bool borrows_custom_ops;  // they are another context's
 } ir_context_t;
 
 // `name` may be NULL. NULL when out of memory.

@@ -10,6 +10,8 @@
 #include "graph/body.h"
 #include "graph/context.h"
 #include "graph/graph.h"
+#include "graph/hint.h"
+#include "graph/variant.h"
 #include "tengine/error.h"
 #include "tengine/vector.h"
 
@@ -25,6 +27,7 @@ struct ir_model_parts
     key_map_t by_fingerprint;  // places in `contents`
     key_map_t by_node;         // places in `list`, by keys; without these by source nodes
     key_map_t by_nodes;        // the same, by a hash of fingerprint and all nodes
+    struct ir_variants* variants;  // NULL: none
 };
 
 // ---- hashes ----
@@ -127,6 +130,7 @@ void release_ir_model_parts(struct ir_model_parts* parts)
     release_key_map(&parts->by_fingerprint);
     release_key_map(&parts->by_node);
     release_key_map(&parts->by_nodes);
+    release_ir_variants(parts->variants);
     free_memory(parts);
 }
 
@@ -156,6 +160,17 @@ int share_ir_model_parts(struct graph* graph, struct graph* copy)
     __atomic_add_fetch(&parts->holder_num, 1, __ATOMIC_RELAXED);
     copy->core->model_parts = parts;
     return TENGINE_OK;
+}
+
+struct ir_variants** find_ir_variants(const struct graph* model)
+{
+    return model->core->model_parts ? &model->core->model_parts->variants : NULL;
+}
+
+struct ir_variants** create_ir_variants_place(struct graph* model)
+{
+    struct ir_model_parts* parts = find_or_create(model);
+    return parts ? &parts->variants : NULL;
 }
 
 // ---- adding ----
@@ -352,19 +367,21 @@ int copy_ir_model_parts(const struct graph* graph, struct graph* instance)
     parts->model = from;
     for (int i = 0; i < get_vector_num(from->list); ++i)
         TENGINE_RETURN_IF_ERROR(copy_part(parts, at(from, i)));
-    return TENGINE_OK;
+    return copy_ir_variants(from->variants, &parts->variants);
 }
 
 // ---- looking up ----
 
-static int find_part_of_key(const struct ir_model_parts* parts, uint64_t key,
-                            const struct device* device, uint32_t options)
+// `taken` NULL: parts of all variants.
+static int find_part_of_key(const struct ir_model_parts* parts, const ir_variant_t* taken,
+                            uint64_t key, const struct device* device, uint32_t options)
 {
     const key_entry_t* entry = find_key(&parts->by_node, key);
     int of_options = -1, of_others = -1;
     for (; entry; entry = find_next_key(&parts->by_node, entry)) {
         const ir_model_part_t* part = at(parts, entry->value);
         if (strncmp(part->device, device->name, sizeof part->device - 1) != 0) continue;
+        if (taken && !has_ir_variant_part(taken, part->bytes->fingerprint)) continue;
         *(part->options == options ? &of_options : &of_others) = entry->value;
     }
     return of_options >= 0 ? of_options : of_others;
@@ -374,7 +391,9 @@ int find_ir_model_part(const struct graph* graph, uint64_t key, const struct dev
                        uint32_t options)
 {
     const struct ir_model_parts* parts = graph->core->model_parts;
-    return parts ? find_part_of_key(parts, key, device, options) : -1;
+    if (!parts) return -1;
+    const ir_variant_t* taken = get_ir_taken_variant(find_ir_model(graph));
+    return find_part_of_key(parts, taken, key, device, options);
 }
 
 int count_ir_model_parts(const struct graph* graph)

@@ -84,7 +84,8 @@ const ir_model_part_t* get_ir_whole_model_part(const struct graph* graph, int in
 // Bytes of memory that these take for saved parts.
 size_t count_ir_whole_model_part_memory(const struct graph* graph);
 
-// The part of a device that has the node with this key (find_ir_node_key(), or in files of older
+// The part of a device, of the variant that the model has taken (graph/variant.h) if it has taken
+// one, that has the node with this key (find_ir_node_key(), or in files of older
 // versions the place in the source graph), if possible one compiled with these options. -1: none.
 int find_ir_model_part(const struct graph* graph, uint64_t key, const struct device* device,
                        uint32_t options);

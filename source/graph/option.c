@@ -161,6 +161,18 @@ static const ir_option_t option_table[] = {
      .choices = "0 1",
      .help = "1: what devices compile is kept with a model that was loaded from a tmfile, and "
              "save_graph writes it into the new one, which need not be compiled again"},
+#ifndef TENGINE_MINIMAL
+    {.key = "model.keep_variant",
+     .initial = "",
+     .choices = "",
+     .help = "variant as which model.keep_parts keeps parts: name=NAME, and chip=CHIP and "
+             "driver=VERSION of its first device if wanted, separated by commas"},
+    {.key = "model.variant",
+     .initial = "",
+     .choices = "",
+     .help = "variant of a compiled file to use, by its name; empty: the best that fits; none: "
+             "no variant"},
+#endif
     {.key = "model.keep_host_parts",
      .initial = "1",
      .choices = "0 1",

@@ -29,6 +29,12 @@ TENGINE_MUST_USE int find_ir_preparation_terms(const struct graph* source,
 TENGINE_MUST_USE int check_ir_preparation(const struct graph* execution, const void* data,
                                           size_t size);
 
+// Judges a variant of the model (graph/variant.h) for runs with the options of its context in this
+// TENGINE_MODE_*. out_reason: "" if it fits, else why not, without its end if that is longer.
+// ENOMEM; codes of devices that do not say what they are.
+TENGINE_MUST_USE int judge_ir_variant(const struct graph* model, int index, int precision,
+                                      char out_reason[], size_t capacity);
+
 // Appends the constants that the outputs need, by their indices (int32_t). ENOMEM.
 int list_ir_needed_constants(const struct graph* source, struct vector* constants);
 

@@ -178,6 +178,8 @@ int take_opset(graph& graph, int opset);
 // precision/options.cc: the precision of a quantised model, if the run requests none; the context's
 // options precision.* for nodes and tensors.
 void take_model_precision(graph& graph);
+// The precision of a quantised model, TENGINE_MODE_FP32 for others.
+int find_model_precision(const graph& graph);
 // The ir_rounding_t of a run by the option precision.rounding: by default that of the model's
 // property of this name, or `inherited`, that of the graph around a body.
 int find_rounding(const graph& source, int inherited);

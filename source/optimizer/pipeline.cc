@@ -29,6 +29,7 @@
 #include "optimizer/pass/custom_node.h"
 #include "optimizer/placement/candidates.h"
 #include "optimizer/placement/source_nodes.h"
+#include "optimizer/placement/variant.h"
 #include "optimizer/recognise/lost_operator.h"
 #include "tengine/device.h"
 
@@ -172,6 +173,7 @@ int create_float(const graph& source, const Extent& extent, const ir_run_options
                  bool keeps_nodes, const graph* plain, GraphPointer* out_graph)
 {
     TENGINE_RETURN_IF_ERROR(begin(source, extent, options, out_graph));
+    TENGINE_RETURN_IF_ERROR(take_variant_options(source, **out_graph));
     join_graph_pool(out_graph->get(), &source);
     if (keeps_nodes) TENGINE_RETURN_IF_ERROR(keep_source_nodes(**out_graph, plain));
     return run_passes(**out_graph, kFloatPasses);
@@ -226,12 +228,14 @@ int run_device_passes(graph& graph, const Vector<Candidates::HandedBack>& handed
 int create_for_run(graph& source, const ir_run_options_t& options, graph** out_graph)
 {
     const Extent extent = find_extent(source);
+    TENGINE_RETURN_IF_ERROR(choose_variant(source, options.precision));
     TENGINE_RETURN_IF_ERROR(resolve_ops(source, extent, false));
     accept_kernels(source, extent);
     TENGINE_RETURN_IF_ERROR(align_constants(source, extent, options));
     if (count_willing_kernels(source, extent) == 0 && !wanted_dump()) {
         GraphPointer prepared;
         TENGINE_RETURN_IF_ERROR(read_prepared(source, options, &prepared));
+        if (prepared) TENGINE_RETURN_IF_ERROR(take_variant_options(source, *prepared));
         *out_graph = prepared.release();
         if (*out_graph) return TENGINE_OK;
     }

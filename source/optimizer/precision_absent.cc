@@ -20,6 +20,11 @@ int fail_absent()
 // Nodes between DequantizeLinear and QuantizeLinear compute in float.
 void take_model_precision(graph&) {}
 
+int find_model_precision(const graph&)
+{
+    return TENGINE_MODE_FP32;
+}
+
 int find_rounding(const graph&, int inherited)
 {
     return inherited;

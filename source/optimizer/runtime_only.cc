@@ -62,6 +62,11 @@ int create_instance_graph(const struct graph*, struct graph**)
     return fail_absent("make another instance of a model; load the file again");
 }
 
+int judge_ir_variant(const struct graph*, int, int, char[], size_t)
+{
+    return fail_absent("judge variants");
+}
+
 int halve_ir_subgraph(struct graph*, int)
 {
     return fail_absent("divide a part that its device does not load");

@@ -8,9 +8,11 @@
 #include "base/minimal.h"
 #include "graph/core.h"
 #include "graph/graph_pool.h"
+#include "graph/hint.h"
 #include "graph/model_part.h"
 #include "graph/option.h"
 #include "graph/prepared.h"
+#include "graph/variant.h"
 #include "operator/node_part.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/failure.h"
@@ -263,6 +265,8 @@ static int keep_in_model(struct graph* source, const struct subgraph* part, stru
     snprintf(made.device, sizeof made.device, "%s", device->name);
     int status = find_nodes(part, &made);
     if (status == TENGINE_OK) status = find_keys(part, &made);
+    if (status == TENGINE_OK)
+        status = record_ir_variant_part((struct graph*)find_ir_model(source), stored->fingerprint);
     if (status == TENGINE_OK)
         return add_ir_model_part(source, &made, &bytes, memory.bytes ? &memory : NULL);
     release_ir_model_part_lists(&made);

@@ -112,6 +112,8 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(tengine_graph_get_hint_number),
     SYMBOL(tengine_graph_get_hint),
     SYMBOL(tengine_graph_set_hint),
+    SYMBOL(tengine_graph_get_variant_number),
+    SYMBOL(tengine_graph_get_variant),
     SYMBOL(tengine_graph_reset_states),
     SYMBOL(tengine_sequence_get_number),
     SYMBOL(tengine_sequence_is_absent),

@@ -35,6 +35,7 @@ const char* names[] = {"x"};
 custom_kernel_ops kernel_ops;
 tengine_graph_stats stats;
 tengine_hint hint;
+tengine_variant variant;
 tengine_execution_node execution_node;
 tengine_node_kernel kernel;
 tengine_execution_tensor execution_tensor;
@@ -110,6 +111,8 @@ static std::vector<FailingCall> build_and_run_calls()
         CALL(tengine_graph_get_bucket_number(h), -1),
         CALL(tengine_graph_get_bucket(h, 0), nullptr),
         CALL(tengine_graph_explain_bucket(h, numbers), nullptr),
+        CALL(tengine_graph_get_variant_number(h), -1),
+        CALL(tengine_graph_get_variant(h, 0, &variant, sizeof variant), -1),
         CALL(tengine_graph_get_output(h, 0), nullptr),
         CALL(set_graph_attr(h, "a", numbers, 4), -1),
         CALL(get_graph_attr(h, "a", numbers, 4), -1),

@@ -7,6 +7,7 @@
 #include "graph/core.h"
 #include "graph/graph.h"
 #include "graph/model_part.h"
+#include "graph/variant.h"
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "optimizer/optimizer.h"
@@ -123,6 +124,26 @@ std::string make_compiled()
     return write_graph(loaded.graph);
 }
 
+void add_variant(struct graph* graph, const char* name)
+{
+    ir_variant_t variant;
+    int place;
+    EXPECT_EQ(init_ir_variant(&variant, name, "DSP,CPU", "A1", ""), 0);
+    variant.precision = TENGINE_MODE_INT8;
+    EXPECT_EQ(set_ir_key_value(&variant.options, "DSP.mode", "quick"), 0);
+    const ir_model_part_t* part = get_ir_model_part(graph, 1);
+    EXPECT_EQ(add_ir_variant_parts(&variant, part->bytes->fingerprint, 1), 0);
+    EXPECT_EQ(put_ir_variant(graph, &variant, &place), 0);
+}
+
+std::string make_variants()
+{
+    const LoadedTmfile loaded(make_compiled());
+    add_variant(loaded.graph, "first");
+    add_variant(loaded.graph, "second");
+    return write_graph(loaded.graph);
+}
+
 struct OwnTmfile
 {
     const char* name;
@@ -132,7 +153,8 @@ struct OwnTmfile
 constexpr OwnTmfile kFiles[] = {{"digits", make_digits},
                                 {"quantised", make_quantised},
                                 {"operators", make_operators},
-                                {"compiled", make_compiled}};
+                                {"compiled", make_compiled},
+                                {"variants", make_variants}};
 
 }  // namespace
 

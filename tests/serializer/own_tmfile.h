@@ -9,7 +9,8 @@ namespace tengine::test {
 
 // digits: the shipped ONNX network, saved with Tengine's operators. quantised: convolutions in
 // uint8 with int8 weights. operators: every operator of Tengine once, with random parameters.
-// compiled: "quantised" with the parts that two devices have compiled.
+// compiled: "quantised" with the parts that two devices have compiled. variants: that with two
+// variants, which have the second part.
 std::vector<std::string> own_tmfile_names();
 
 // Returns the bytes of one of these; "" for another name. The modules must be initialised.

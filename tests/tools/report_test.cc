@@ -183,6 +183,10 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                        {"node_number", "count"}, {"used", "boolean"},  {"reason", "string"}};
     const json buckets = {
         {"shapes", json::array({"string"})}, {"used", "null"}, {"reason", "string"}};
+    const json variant = {{"name", "string"},   {"devices", "string"}, {"chip", "string"},
+                          {"driver", "string"}, {"options", "string"}, {"precision", "string"},
+                          {"parts", "count"},   {"bytes", "count"},    {"usable", "boolean"},
+                          {"taken", "boolean"}, {"reason", "string"}};
     json report = {{"version", "count"},
                    {"model", "string"},
                    {"entry", "string"},
@@ -196,6 +200,7 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                    {"preparations", json::array({preparation})},
                    {"hints", json::array({hint})},
                    {"buckets", buckets},
+                   {"variants", json::array({variant})},
                    {"macs", "count"},
                    {"parameters", "count"},
                    {"memory", memory_shape()},

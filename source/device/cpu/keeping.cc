@@ -231,6 +231,18 @@ int compatibility(struct device* device, const subgraph*, char* text)
     return TENGINE_OK;
 }
 
+// The chip is the first word of its features, the instruction set of the kernels.
+int identify(struct device* device, const struct graph*, ir_identity_t* out_identity)
+{
+    const char* features = device->interface->features(device);
+    std::snprintf(out_identity->chip, sizeof out_identity->chip, "%.*s",
+                  static_cast<int>(std::strcspn(features, " ;")), features);
+    std::snprintf(out_identity->driver, sizeof out_identity->driver, "%s", TENGINE_VERSION_STRING);
+    std::snprintf(out_identity->model_options, sizeof out_identity->model_options,
+                  "winograd timing");
+    return TENGINE_OK;
+}
+
 }  // namespace
 
 void add_keeping(struct interface& table)
@@ -238,6 +250,7 @@ void add_keeping(struct interface& table)
     if (!IS_RUNTIME_ONLY) table.save = save;
     table.load = load;
     table.compatibility = guarded_entry<compatibility>;
+    table.identify = guarded_entry<identify>;
 }
 
 }  // namespace tengine::cpu

@@ -102,6 +102,16 @@ int compatibility(device* device, const subgraph* part, char* text)
     });
 }
 
+// The simulated machine is the one that the option names.
+int identify(device* device, const graph* graph, ir_identity_t* out_identity)
+{
+    const char* config = get_ir_device_option(graph, device, "config");
+    std::snprintf(out_identity->chip, sizeof out_identity->chip, "%s", config ? config : "edge");
+    std::snprintf(out_identity->driver, sizeof out_identity->driver, "%s", TENGINE_VERSION_STRING);
+    std::snprintf(out_identity->model_options, sizeof out_identity->model_options, "config");
+    return TENGINE_OK;
+}
+
 int run(device*, subgraph* part)
 {
     return guard("run", [&] { return driver_of(part)->run(*part); });
@@ -256,6 +266,7 @@ struct interface make_interface()
     table.save = save;
     table.load = load;
     table.compatibility = compatibility;
+    table.identify = identify;
     return table;
 }
 

@@ -15,6 +15,7 @@
 #include "graph/graph_pool.h"
 #include "graph/model_part.h"
 #include "graph/option.h"
+#include "graph/variant.h"
 #include "operator/infer.h"
 #include "operator/param.h"
 #include "optimizer/optimizer.h"
@@ -82,6 +83,7 @@ bool is_term(const char* key, const char* value)
     const ir_option_t* option = find_ir_option(key);
     const bool counts =
         std::strncmp(key, "precision.", 10) == 0 || std::strcmp(key, "memory.fold_mb") == 0 ||
+        std::strcmp(key, "model.hints") == 0 ||
         (std::strncmp(key, "split.", 6) == 0 && std::strcmp(key, "split.report") != 0);
     return counts && option && std::strcmp(value, option->initial) != 0;
 }
@@ -92,6 +94,19 @@ void add_options(const char* owner, const vector_t* options, Vector<String>* out
         const auto* option = static_cast<const ir_key_value_t*>(get_vector_data(options, i));
         if (*owner || is_term(option->key, option->value))
             out_list->push_back(String(owner) + option->key + "=" + option->value);
+    }
+}
+
+// Those of the variant that is taken, which the program has not set.
+void add_variant_options(const graph& source, Vector<String>* out_list)
+{
+    const ir_variant_t* taken = IS_MINIMAL ? nullptr : get_ir_taken_variant(&source);
+    for (int i = 0; taken && i < get_vector_num(taken->options); ++i) {
+        const auto* option = static_cast<const ir_key_value_t*>(get_vector_data(taken->options, i));
+        const String text = String(option->key) + "=" + option->value;
+        const bool counts = !find_ir_option(option->key) || is_term(option->key, option->value);
+        if (counts && std::find(out_list->begin(), out_list->end(), text) == out_list->end())
+            out_list->push_back(text);
     }
 }
 
@@ -108,6 +123,7 @@ void add_devices(const graph& source, const ir_run_options_t& options, String* t
             context ? find_ir_context_device(context, device) : nullptr;
         if (entry) add_options((String(device->name) + ".").c_str(), entry->key_values, &list);
     }
+    add_variant_options(source, &list);
     // Costs decide where devices compete, and depend on the threads.
     if (devices.size() > 1) list.push_back(to_string(options.num_thread) + " threads");
     if (options.concurrent) list.push_back("parts at the same time");

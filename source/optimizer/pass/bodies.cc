@@ -540,6 +540,7 @@ int copy_bodies(node& node)
         TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(*given.graph, &copy));
         copy->core->source = nullptr;
         copy->core->outer = node.graph;
+        copy->attribute->context = node.graph->attribute->context;
         share_kernels(*given.graph, *copy);
         TENGINE_RETURN_IF_ERROR(share_ir_model_parts(given.graph, copy.get()));
         body.graph = copy.release();

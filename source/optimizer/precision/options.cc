@@ -220,7 +220,9 @@ int check_calibration(const graph& graph)
 // ---- the run ----
 
 // The precision of the first quantised tensor that is computed; all have the same.
-int precision_of(const graph& graph)
+}  // namespace
+
+int find_model_precision(const graph& graph)
 {
     for (int i = 0; i < graph.tensor_num; ++i) {
         const struct tensor& tensor = *graph.tensor_list[i];
@@ -230,8 +232,6 @@ int precision_of(const graph& graph)
     }
     return TENGINE_MODE_FP32;
 }
-
-}  // namespace
 
 bool keep_nodes(graph& graph, const char* nodes)
 {
@@ -251,7 +251,7 @@ bool keep_nodes(graph& graph, const char* nodes)
 void take_model_precision(graph& graph)
 {
     if (graph.run_options->precision == TENGINE_MODE_FP32)
-        graph.core->run_options.precision = precision_of(graph);
+        graph.core->run_options.precision = find_model_precision(graph);
 }
 
 int find_rounding(const graph& source, int inherited)

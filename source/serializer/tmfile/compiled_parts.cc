@@ -8,8 +8,11 @@
 #include "base/alloc.h"
 #include "base/maps.hpp"
 #include "graph/core.h"
+#include "graph/hint.h"
 #include "graph/model_part.h"
+#include "graph/variant.h"
 #include "serializer/tmfile/parts.h"
+#include "serializer/tmfile/variants.h"
 #include "tengine/log.h"
 
 namespace tengine::tmfile {
@@ -186,7 +189,10 @@ int read_lists(Reading& reading, const PartsRecord& lists, const Vector<struct n
 {
     TENGINE_RETURN_IF_ERROR(check_lists(reading, lists));
     TENGINE_RETURN_IF_ERROR(read_digests(reading, lists.constants));
-    return read_parts(reading, lists, nodes);
+    TENGINE_RETURN_IF_ERROR(read_parts(reading, lists, nodes));
+    const int status = read_variants(reading, lists);
+    if (status < 0) drop_ir_variants(reading.graph);
+    return status;
 }
 
 // ---- writing ----
@@ -249,8 +255,11 @@ Vector<ir_model_part_t> list_preparations(const struct graph& graph)
 ModelParts list_parts(const struct graph& graph, const Vector<ir_model_part_t>& preparations)
 {
     ModelParts parts;
-    for (int i = 0; i < count_ir_model_parts(&graph); ++i)
-        parts.push_back(get_ir_model_part(&graph, i));
+    const struct graph* model = find_ir_model(&graph);
+    for (int i = 0; i < count_ir_model_parts(&graph); ++i) {
+        const ir_model_part_t* part = get_ir_model_part(&graph, i);
+        if (is_ir_part_of_use(model, part->bytes->fingerprint)) parts.push_back(part);
+    }
     for (const ir_model_part_t& preparation : preparations)
         parts.push_back(&preparation);
     return parts;
@@ -314,7 +323,7 @@ CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& gra
     CompiledParts made;
     const Vector<ir_model_part_t> preparations = list_preparations(graph);
     const ModelParts list = list_parts(graph, preparations);
-    if (list.empty()) return made;
+    if (list.empty() && count_ir_variants(&graph) == 0) return made;
     Vector<CompiledPartRecord> records = write_bytes(builder, list);
     std::copy_n(kPartsMark, sizeof kPartsMark, made.record.mark);
     made.record.begin = builder.add(uint32_t{0});
@@ -329,6 +338,7 @@ CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& gra
     made.record.parts = builder.add_vector(records);
     made.parts = builder.add_vector(parts);
     const uint32_t place = builder.add_vector(nodes);
+    write_variants(builder, graph);
     if (builder.is_too_large()) return made;
     builder.overwrite(made.record.begin, place);
     const std::string_view written = builder.view_from(made.record.begin);

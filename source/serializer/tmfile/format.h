@@ -20,7 +20,8 @@
 // vector of CompiledPartRecord, whose bytes start at multiples of kPartAlignment, as devices and
 // mappings require (records may share bytes), and one of ConstantDigestRecord. The subgraph's
 // vector of PartRecord, which others read only where there are several subgraphs, has the nodes and
-// the device of each, in the same order. The compiled parts of a body's nodes precede its
+// the device of each, in the same order. A VariantsRecord is the end of the bytes that the hash of
+// the PartsRecord covers. The compiled parts of a body's nodes precede its
 // BodyRecord in the same way. Preparations of the model (PreparedRecord) are among its compiled
 // parts, under the device kPreparedDevice, which others do not have.
 // A file with several entries has an EntriesRecord behind its header.
@@ -281,6 +282,39 @@ static_assert(sizeof(PreparedRecord) == 64 && sizeof(PreparedTensorRecord) == 24
               sizeof(PreparedNodeRecord) == 20 && sizeof(PreparedRefusalRecord) == 24 &&
               sizeof(PreparedPartRecord) == 16 && sizeof(PreparedShapeRecord) == 8);
 
+constexpr char kVariantsMark[16] = "model variants\n";
+
+// For whom compiled parts are: the last record of those that the hash in PartsRecord covers, which
+// only the model's own record has, not those of bodies. Older readers skip it.
+struct VariantsRecord
+{
+    char mark[sizeof kVariantsMark];
+    uint32_t variants;  // a vector of VariantRecord
+};
+
+struct VariantRecord
+{
+    uint32_t name;     // strings; 0: ""
+    uint32_t devices;  // "TPU,CPU"
+    uint32_t chip;     // of the first device, and its driver; "": any
+    uint32_t driver;
+    uint32_t precision;  // "int8"
+    uint32_t options;    // a vector of VariantOptionRecord, 0: none
+    uint32_t parts;      // a vector of FingerprintRecord, 0: none
+};
+
+struct VariantOptionRecord
+{
+    uint32_t key;  // strings: "TPU.config"
+    uint32_t value;
+};
+
+// That of compiled parts, also of those of bodies.
+struct FingerprintRecord
+{
+    uint8_t fingerprint[kDigestBytes];
+};
+
 constexpr char kMetadataMark[16] = "model metadata\n";
 
 // The model's statements about itself. It directly precedes the record of the compiled parts, if
@@ -317,6 +351,8 @@ struct EntryRecord
 };
 
 static_assert(sizeof(EntriesRecord) == 20 && sizeof(EntryRecord) == 8);
+static_assert(sizeof(VariantsRecord) == 20 && sizeof(VariantRecord) == 28 &&
+              sizeof(VariantOptionRecord) == 8 && sizeof(FingerprintRecord) == kDigestBytes);
 static_assert(sizeof(MetadataRecord) == 20 && sizeof(MetadataEntryRecord) == 20);
 static_assert(sizeof(PartsRecord) == 64 && sizeof(CompiledPartRecord) == 76 &&
               sizeof(PartNodesRecord) == 8 && sizeof(ConstantDigestRecord) == 36);

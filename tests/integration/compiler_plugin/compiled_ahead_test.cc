@@ -9,6 +9,7 @@
 #include "fixture.h"
 #include "onnx_graph.h"
 #include "tengine/inspect.h"
+#include "tengine/placement.h"
 
 namespace tengine {
 namespace {
@@ -269,6 +270,28 @@ TEST_P(EveryModel, OfSeveralTargetsRunsThoseOfTheChip)
         EXPECT_EQ(tengine_graph_get_compiled_part_number(graph), 2 * GetParam().parts);
         EXPECT_EQ(count_parts(graph), std::make_pair(GetParam().parts, GetParam().parts));
         expect_the_same(graph);
+        destroy_graph(graph);
+    }
+    unload_plugin("acme_dispatch");
+}
+
+// The options of the variant that is taken apply in bodies, too: they select the parts.
+TEST_P(EveryModel, OfVariantsRunsThoseOfTheOneThatIsTaken)
+{
+    compile(GetParam().make(), {{{"ACME.soc", "A1"}, {"model.keep_variant", "name=one"}},
+                                {{"ACME.soc", "A2"}, {"model.keep_variant", "name=two"}}});
+    load_plugin("acme_dispatch");
+    const OptionValues none, forced = {{"model.variant", "two"}}, set = {{"ACME.soc", "A2"}};
+    for (const OptionValues* options : {&none, &forced, &set}) {
+        const graph_t graph = prepare("compiled.tmfile", *options);
+        EXPECT_EQ(count_parts(graph), std::make_pair(GetParam().parts, GetParam().parts));
+        expect_the_same(graph);
+        tengine_variant variant;
+        for (const int i : {0, 1}) {
+            ASSERT_EQ(tengine_graph_get_variant(graph, i, &variant, sizeof variant), 0);
+            EXPECT_EQ(variant.part_number, GetParam().parts);
+            EXPECT_EQ(variant.is_taken, i == (options != &none)) << variant.reason;
+        }
         destroy_graph(graph);
     }
     unload_plugin("acme_dispatch");
