@@ -146,6 +146,21 @@ json memory_shape()
         {"total", "count"}};
 }
 
+// A model's own say in its placement.
+json hint_shape()
+{
+    return {{"nodes", "string"},      {"option", "string"}, {"value", "string"},
+            {"node_number", "count"}, {"used", "boolean"},  {"reason", "string"}};
+}
+
+json variant_shape()
+{
+    return {{"name", "string"},   {"devices", "string"}, {"chip", "string"},
+            {"driver", "string"}, {"options", "string"}, {"precision", "string"},
+            {"parts", "count"},   {"bytes", "count"},    {"usable", "boolean"},
+            {"taken", "boolean"}, {"reason", "string"}};
+}
+
 // Version 1 of the report, as documented in docs/report.md; `measured` is "time" or "null".
 json report_shape(const std::string& part_measured, const std::string& node_measured)
 {
@@ -179,14 +194,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                               {"parts", "count"},
                               {"arena_bytes", "count"},
                               {"between_bytes", "count"}};
-    const json hint = {{"nodes", "string"},      {"option", "string"}, {"value", "string"},
-                       {"node_number", "count"}, {"used", "boolean"},  {"reason", "string"}};
     const json buckets = {
         {"shapes", json::array({"string"})}, {"used", "null"}, {"reason", "string"}};
-    const json variant = {{"name", "string"},   {"devices", "string"}, {"chip", "string"},
-                          {"driver", "string"}, {"options", "string"}, {"precision", "string"},
-                          {"parts", "count"},   {"bytes", "count"},    {"usable", "boolean"},
-                          {"taken", "boolean"}, {"reason", "string"}};
     json report = {{"version", "count"},
                    {"model", "string"},
                    {"entry", "string"},
@@ -198,9 +207,9 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
                    {"operators", "object"},
                    {"compiled_parts", json::array({compiled})},
                    {"preparations", json::array({preparation})},
-                   {"hints", json::array({hint})},
+                   {"hints", json::array({hint_shape()})},
                    {"buckets", buckets},
-                   {"variants", json::array({variant})},
+                   {"variants", json::array({variant_shape()})},
                    {"macs", "count"},
                    {"parameters", "count"},
                    {"memory", memory_shape()},
