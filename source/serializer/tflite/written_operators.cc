@@ -33,6 +33,14 @@ const void* member_of(const struct node& node, const op_field_t& field)
     return static_cast<const char*>(node.op.param_mem) + field.offset;
 }
 
+// Whether the model's file lacks an option that the operator needs.
+bool is_absent(const struct node& node, const op_field_t& field)
+{
+    const bool has_range = field.minimum != 0 || field.maximum != 0;
+    return field.kind == OP_FIELD_INT && has_range &&
+           *static_cast<const int*>(member_of(node, field)) < field.minimum;
+}
+
 // Options of any operator: the fields are those of its row, and all of them are written, since the
 // values of absent ones are not the same in all programs.
 class OptionsWriter
@@ -80,19 +88,12 @@ class OptionsWriter
         return field.file_kind == OP_FILE_FLAGS ? add_ints<uint8_t>(list) : add_ints<int32_t>(list);
     }
 
-    static bool has_range(const op_field_t& field)
-    {
-        return field.kind == OP_FIELD_INT && (field.minimum != 0 || field.maximum != 0);
-    }
-
     void add(const op_field_t& field, Offset<void> list)
     {
         const auto place =
             static_cast<flatbuffers::voffset_t>((field.file_offset + 2) * sizeof(uint16_t));
         const void* member = member_of(node_, field);
-        // The file lacks an option that operators need.
-        const bool is_absent = has_range(field) && *static_cast<const int*>(member) < field.minimum;
-        if (is_absent) return;
+        if (is_absent(node_, field)) return;
         switch (field.file_kind) {
             case OP_FILE_NOT:
                 return;
@@ -128,6 +129,7 @@ Vector<uint8_t> encode_options(const struct node& node)
     for (int i = 0; i < method.field_num; ++i) {
         const op_field_t& field = method.fields[i];
         const void* member = member_of(node, field);
+        if (is_absent(node, field)) continue;
         if (field.file_kind == OP_FILE_WORD) {
             const size_t place = field.file_offset * sizeof(int32_t);
             words.resize(std::max(words.size(), place + sizeof(int32_t)));

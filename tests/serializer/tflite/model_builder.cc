@@ -52,7 +52,7 @@ Offset<file::Operator> add_operator(FlatBufferBuilder& builder, const TfliteOper
                                     uint32_t code)
 {
     const auto options = add_options(builder, op);
-    const auto custom = op.name.empty() ? 0 : add_bytes(builder, op.custom_options);
+    const auto custom = op.custom_options.empty() ? 0 : add_bytes(builder, op.custom_options);
     const auto inputs = builder.CreateVector(op.inputs);
     const auto outputs = builder.CreateVector(op.outputs);
     const Offset<file::Options> none;

@@ -525,6 +525,23 @@ TEST_F(TfliteDamageTest, AGraphThatIsReadIsWrittenOrRefused)
 
 // ---- refusals ----
 
+TEST_F(TfliteWriterTest, AnOptionThatTheFileLacksIsNotWritten)
+{
+    TfliteModel model;
+    model.tensors = {{"x", {2}, kTfliteUint32},
+                     {"i", {1}, kTfliteInt32, bytes_of(std::vector<int32_t>{1})},
+                     {"y", {2}, kTfliteUint32}};
+    model.inputs = {0};
+    model.outputs = {2};
+    model.operators = {{32, {0, 1, 1, 1, 1, 1}, {2}, {}, false, "SignalFilterBank", {}}};
+    ASSERT_TRUE(load(model)) << get_tengine_error();
+    const std::string written = save();
+    ASSERT_FALSE(written.empty()) << get_tengine_error();
+    graph_t again = tengine_graph_load(nullptr, "tflite", written.data(), written.size());
+    EXPECT_NE(again, nullptr) << get_tengine_error();
+    destroy_graph(again);
+}
+
 TEST_F(TfliteWriterTest, AFolderThatIsNotThereIsReported)
 {
     ASSERT_TRUE(load(make_conv()));
