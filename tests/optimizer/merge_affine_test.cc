@@ -26,7 +26,10 @@ struct Picture
     std::vector<double> values, bounds;
 
     Picture(int c, int h, int w)
-        : channels(c), height(h), width(w), values(static_cast<size_t>(c) * h * w),
+        : channels(c),
+          height(h),
+          width(w),
+          values(static_cast<size_t>(c) * h * w),
           bounds(values.size())
     {
     }
@@ -87,8 +90,8 @@ class Net
         if (is_scalar)
             made.dims = std::vector<int>(draw(0, 4), 1);
         else
-            made.dims = draw(0, 1) ? std::vector<int>{channels, 1, 1}
-                                   : std::vector<int>{1, channels, 1, 1};
+            made.dims =
+                draw(0, 1) ? std::vector<int>{channels, 1, 1} : std::vector<int>{1, channels, 1, 1};
         return made;
     }
 
@@ -127,8 +130,8 @@ class Net
             source_.floats(name + "_bias", {static_cast<int>(conv.bias.size())}, conv.bias);
             inputs.push_back(name + "_bias");
         }
-        node* made = source_.add(conv.is_transposed ? "ConvTranspose" : "Conv", inputs,
-                                 {name + "_out"});
+        node* made =
+            source_.add(conv.is_transposed ? "ConvTranspose" : "Conv", inputs, {name + "_out"});
         const int64_t pads[] = {conv.pad, conv.pad, conv.pad, conv.pad};
         ASSERT_EQ(set_node_ints(made, "pads", pads, 4), TENGINE_OK);
         ASSERT_EQ(set_node_int(made, "group", conv.group), TENGINE_OK);
@@ -166,8 +169,8 @@ void apply(const Function& function, Picture* picture)
 
 Picture convolve(const Weights& conv, const Picture& from)
 {
-    const int grown = conv.is_transposed ? conv.size - 1 - 2 * conv.pad
-                                         : 2 * conv.pad - (conv.size - 1);
+    const int grown =
+        conv.is_transposed ? conv.size - 1 - 2 * conv.pad : 2 * conv.pad - (conv.size - 1);
     Picture to(conv.out_channels(), from.height + grown, from.width + grown);
     const int row_group = conv.rows / conv.group;
     for (int row = 0; row < conv.rows; ++row)
@@ -175,8 +178,9 @@ Picture convolve(const Weights& conv, const Picture& from)
             for (int ky = 0; ky < conv.size; ++ky)
                 for (int kx = 0; kx < conv.size; ++kx) {
                     const int column = row / row_group * conv.columns + place;
-                    const double w = conv.values[((row * conv.columns + place) * conv.size + ky) *
-                                                     conv.size + kx];
+                    const double w =
+                        conv.values[((row * conv.columns + place) * conv.size + ky) * conv.size +
+                                    kx];
                     for (int y = 0; y < from.height; ++y)
                         for (int x = 0; x < from.width; ++x) {
                             const int sign = conv.is_transposed ? 1 : -1;
@@ -221,8 +225,7 @@ void expect_values(Net& net, const Picture& input, const Picture& expected)
     set_ir_tensor_data(net.source().find("x"), data.data(), false);
     ir_run_options_t options = {};
     options.num_thread = 1;
-    ASSERT_EQ(prerun_ir_graph(net.source().get(), &options), TENGINE_OK)
-        << tengine_error_message();
+    ASSERT_EQ(prerun_ir_graph(net.source().get(), &options), TENGINE_OK) << tengine_error_message();
     ASSERT_EQ(run_ir_graph(net.source().get(), 1), TENGINE_OK) << tengine_error_message();
     const tensor* result = net.source().find(net.last());
     ASSERT_EQ(result->elem_num, static_cast<int64_t>(expected.values.size()));

@@ -43,8 +43,8 @@ TEST_P(PrecisionNetwork, IsOnePartOnTheAcceleratorWithTheBytesOfTheCpu)
     EXPECT_GT(json::parse(finished.output)["output_snr_db"]["y"], 15);
 
     // On a fast processor the CPU would take the smaller network.
-    const ModelResult result = run_both_ways(
-        quantized, folder, {"--precision", "int8", "--option", "split.prune=0"});
+    const ModelResult result =
+        run_both_ways(quantized, folder, {"--precision", "int8", "--option", "split.prune=0"});
     EXPECT_EQ(result.report["macs"], GetParam().macs);
     int parts = 0;
     for (const json& part : result.report["parts"])

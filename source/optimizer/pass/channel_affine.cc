@@ -36,8 +36,8 @@ ChannelAffine make_affine(const node& node, bool is_constant_first, double value
 // The operand that is a constant, 0 or 1; -1: none. Opsets before 7 have other rules of broadcast.
 int find_constant_operand(const node& node)
 {
-    const bool is_known = is_op(&node, "Mul") || is_op(&node, "Div") || is_op(&node, "Add") ||
-                          is_op(&node, "Sub");
+    const bool is_known =
+        is_op(&node, "Mul") || is_op(&node, "Div") || is_op(&node, "Add") || is_op(&node, "Sub");
     if (!is_known || node.input_num != 2 || get_ir_node_int(&node, "broadcast", 0) != 0) return -1;
     for (const int i : {1, 0}) {
         const struct tensor* data = get_ir_node_input(&node, 1 - i);
@@ -72,8 +72,7 @@ bool is_inference_norm(const node& node)
 
 bool read_norm(const node& node, int channels, AffineNode* affine)
 {
-    if (!is_inference_norm(node) || get_ir_node_input(&node, 1)->elem_num != channels)
-        return false;
+    if (!is_inference_norm(node) || get_ir_node_input(&node, 1)->elem_num != channels) return false;
     affine->channels = read_batch_norm(node);
     affine->form = kNormFactor;
     affine->sources[0] = get_ir_node_input(&node, 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges affine functions of each channel into the weights and the bias of a neighbouring
 // convolution: one behind a Conv or a ConvTranspose, and one in front of a Conv. A convolution W
-// makes W' = f W of a factor f at either side. A summand t in front adds the sum of W t to the bias,
-// where no padding replaces the input.
+// makes W' = f W of a factor f at either side. A summand t in front adds the sum of W t to the
+// bias, where no padding replaces the input.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -44,12 +44,23 @@ class Convolution
     int out_channels() const { return is_transposed() ? columns() : weight_->dims[0]; }
     int in_channels() const { return is_transposed() ? weight_->dims[0] : columns(); }
 
-    // The channel of the weights [row, place], of the side that has one for each row or of the
-    // other.
-    int channel(bool is_by_row, int row, int place) const
+    // Calls visit(input channel, output channel, value) for each weight in order.
+    template <class Visit>
+    void visit_weights(const Visit& visit) const
     {
-        if (is_by_row) return row;
-        return row / (weight_->dims[0] / group_) * weight_->dims[1] + place;
+        const int places = weight_->dims[1], rows_of_group = weight_->dims[0] / group_;
+        const int64_t taps = weight_->elem_num / weight_->dims[0] / places;
+        const bool is_swapped = is_transposed();
+        const char* from = static_cast<const char*>(weight_->data);  // at any address
+        for (int row = 0; row < weight_->dims[0]; ++row) {
+            const int first = row / rows_of_group * places;
+            for (int other = first; other < first + places; ++other)
+                for (int64_t tap = 0; tap < taps; ++tap, from += sizeof(float)) {
+                    float value;
+                    std::memcpy(&value, from, sizeof value);
+                    visit(is_swapped ? row : other, is_swapped ? other : row, value);
+                }
+        }
     }
 
     double bias(int channel) const { return bias_ ? bias_->f32[channel] : 0.0; }
@@ -83,18 +94,17 @@ class Merger
     {
     }
 
-    // In a run in fp16, the weights of each row of results have a normal number, whose rounding error
-    // is the largest that others in the row can have; all are finite.
+    // In a run in fp16, the weights of each output channel have a normal number, whose rounding
+    // error is the largest that the others can have, and all are finite.
     bool is_exact_enough() const
     {
         if (graph_.run_options->precision != TENGINE_MODE_FP16) return true;
         constexpr double kLeastNormal = 0x1p-14, kLargest = 65504;
         Vector<double> before(conv_.out_channels()), after(before);
-        visit_weights([&](int row, int place, int channel, float value) {
-            const int result = conv_.channel(!conv_.is_transposed(), row, place);
-            const double made = value * affine_.channels[channel].factor;
-            before[result] = std::max(before[result], std::fabs(double{value}));
-            after[result] = std::max(after[result], std::fabs(made));
+        conv_.visit_weights([&](int input, int output, float value) {
+            const double made = value * function_of(input, output).factor;
+            before[output] = std::max(before[output], std::fabs(double{value}));
+            after[output] = std::max(after[output], std::fabs(made));
         });
         for (size_t i = 0; i < after.size(); ++i)
             if (after[i] > kLargest || (after[i] < kLeastNormal && after[i] < before[i]))
@@ -116,31 +126,17 @@ class Merger
         return tensor && set_ir_tensor_shape(tensor, dims, rank) >= 0 ? tensor : nullptr;
     }
 
-    // Calls visit(row, place, channel, value) for each weight in order.
-    template <class Visit>
-    void visit_weights(const Visit& visit) const
+    const ChannelAffine& function_of(int input, int output) const
     {
-        const struct tensor& weight = conv_.weight();
-        const int64_t taps = weight.elem_num / weight.dims[0] / weight.dims[1];
-        const bool is_by_row = is_behind_ != conv_.is_transposed();
-        const char* from = static_cast<const char*>(weight.data);  // at any address
-        for (int row = 0; row < weight.dims[0]; ++row)
-            for (int place = 0; place < weight.dims[1]; ++place) {
-                const int channel = conv_.channel(is_by_row, row, place);
-                for (int64_t tap = 0; tap < taps; ++tap, from += sizeof(float)) {
-                    float value;
-                    std::memcpy(&value, from, sizeof value);
-                    visit(row, place, channel, value);
-                }
-            }
+        return affine_.channels[is_behind_ ? output : input];
     }
 
     static void fill_weight(void* memory, void* argument)
     {
         const auto& merger = *static_cast<const Merger*>(argument);
         auto* to = static_cast<float*>(memory);
-        merger.visit_weights([&](int, int, int channel, float value) {
-            *to++ = static_cast<float>(value * merger.affine_.channels[channel].factor);
+        merger.conv_.visit_weights([&](int input, int output, float value) {
+            *to++ = static_cast<float>(value * merger.function_of(input, output).factor);
         });
     }
 
@@ -186,8 +182,8 @@ class Merger
             for (size_t c = 0; c < sums.size(); ++c)
                 sums[c] = sums[c] * affine_.channels[c].factor + affine_.channels[c].offset;
         } else {
-            visit_weights([&](int row, int, int channel, float value) {
-                sums[row] += value * affine_.channels[channel].offset;
+            conv_.visit_weights([&](int input, int output, float value) {
+                sums[output] += value * function_of(input, output).offset;
             });
         }
         return sums;
@@ -196,8 +192,8 @@ class Merger
     int replace_bias()
     {
         const int channels = conv_.out_channels();
-        struct tensor* made = add_float_tensor(
-            print_text("%s_bias_folded", conv_.get_node().name), &channels, 1);
+        struct tensor* made =
+            add_float_tensor(print_text("%s_bias_folded", conv_.get_node().name), &channels, 1);
         if (!made) return tengine_error_code();
         TENGINE_RETURN_IF_ERROR(allocate_ir_tensor(made));
         made->tensor_type = TENSOR_TYPE_CONST;
@@ -240,8 +236,8 @@ bool has_channels(const node& node, int rank, int channels)
 // The function in front of a Conv that alone reads its result; null: it stays.
 node* find_in_front(const graph& graph, node& reader, Convolution* conv, AffineNode* affine)
 {
-    node* node = is_op(&reader, "Conv") ? find_only_producer(graph, get_ir_node_input(&reader, 0))
-                                        : nullptr;
+    node* node =
+        is_op(&reader, "Conv") ? find_only_producer(graph, get_ir_node_input(&reader, 0)) : nullptr;
     if (!node || !conv->read(&reader)) return nullptr;
     const int rank = conv->weight().dim_num, channels = conv->in_channels();
     if (!has_channels(*node, rank, channels) || !read_affine_node(*node, rank, channels, affine))
@@ -268,8 +264,7 @@ int merge_in_front(graph& graph, node& reader)
 int merge_affine_nodes(graph& graph)
 {
     for (int i = 0; i < graph.node_num; ++i)
-        if (node* node = graph.node_list[i])
-            TENGINE_RETURN_IF_ERROR(merge_behind(graph, *node));
+        if (node* node = graph.node_list[i]) TENGINE_RETURN_IF_ERROR(merge_behind(graph, *node));
     for (int i = 0; i < graph.node_num; ++i)
         if (node* reader = graph.node_list[i])
             TENGINE_RETURN_IF_ERROR(merge_in_front(graph, *reader));
