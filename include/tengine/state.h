@@ -12,8 +12,8 @@
 // The variables of .tflite files are states. Other models have the properties
 // "tengine.state.<input>", whose value is the name of the output that is the next value, and
 // "tengine.initial.<input>": the bytes of the first value, or of one element of it, in hexadecimal
-// digits; zeros without it. save_graph writes both. The entries of a model (entry.h) share states of
-// the same name, or of the same "tengine.shared.<input>" where it is given; "": with no entry.
+// digits; zeros without it. save_graph writes both. The entries of a model (entry.h) share states
+// of the same name, or of the same "tengine.shared.<input>" where it is given; "": with no entry.
 #pragma once
 
 #include "tengine/c_api.h"

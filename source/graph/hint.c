@@ -58,7 +58,8 @@ const char* get_ir_graph_option(const struct graph* graph, const char* key)
     const ir_context_t* context = graph->attribute->context;
     const char* set = context ? find_ir_key_value(context->key_values, key) : NULL;
     if (set) return set;
-    const char* hint = !IS_MINIMAL && takes_ir_hints(graph) ? find_ir_option_hint(graph, key) : NULL;
+    const char* hint =
+        !IS_MINIMAL && takes_ir_hints(graph) ? find_ir_option_hint(graph, key) : NULL;
     return hint ? hint : get_ir_context_option(context, key);
 }
 
@@ -71,10 +72,9 @@ int add_ir_option_hint(struct graph* graph, const char* key, const char* value)
 {
     char name[64];
     if (!is_ir_hint_option(key))
-        return tengine_error_set(TENGINE_ENOENT,
-                                 "hint '%.100s': a model may set " IR_HINT_OPTIONS
-                                 ", and no other option",
-                                 key);
+        return tengine_error_set(
+            TENGINE_ENOENT,
+            "hint '%.100s': a model may set " IR_HINT_OPTIONS ", and no other option", key);
     TENGINE_RETURN_IF_ERROR(check_ir_option(key, value));
     if (strlen(value) > IR_HINT_MOST_BYTES)
         return tengine_error_set(TENGINE_ERANGE,

@@ -304,14 +304,16 @@ int take_ir_affinity_hints(struct graph* graph)
         if (!nodes) continue;
         work += count_work(graph, nodes);
         if (work > MOST_HINT_WORK || get_vector_num(graph->core->affinity) >= MOST_HINTS) {
-            TLOG_WARNING("graph '%s': the model's affinities from that of '%.100s' on are ignored: "
-                         "they are implausibly many and long for %d nodes",
-                         graph->name, nodes, graph->node_num);
+            TLOG_WARNING(
+                "graph '%s': the model's affinities from that of '%.100s' on are ignored: "
+                "they are implausibly many and long for %d nodes",
+                graph->name, nodes, graph->node_num);
             break;
         }
         const int status = add_ir_affinity_hint(graph, nodes, entry->text);
         if (status == TENGINE_ENOMEM) return status;
-        if (status < 0) TLOG_WARNING("the model's affinity is ignored: %s", tengine_error_message());
+        if (status < 0)
+            TLOG_WARNING("the model's affinity is ignored: %s", tengine_error_message());
     }
     tengine_error_clear();
     return TENGINE_OK;

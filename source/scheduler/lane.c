@@ -37,8 +37,7 @@ static int find_lender(ir_lanes_t* lanes, int lane, ir_scratch_t** out_lender)
 int put_ir_part_into_lane(struct subgraph* part, int lane)
 {
     ir_scratch_t* lender;
-    TENGINE_RETURN_IF_ERROR(
-        find_lender(get_ir_lanes(part->graph->core->source), lane, &lender));
+    TENGINE_RETURN_IF_ERROR(find_lender(get_ir_lanes(part->graph->core->source), lane, &lender));
     set_ir_runner_lender(part, lender);
     return TENGINE_OK;
 }

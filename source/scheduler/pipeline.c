@@ -393,9 +393,8 @@ static int share_scratch(const pipeline_t* pipeline)
     for (int i = 0; i < pipeline->part_num; ++i) {
         const worker_t* worker = pipeline->part_workers[i];
         if (worker->device->interface->async_run) continue;
-        TENGINE_RETURN_IF_ERROR(
-            put_ir_part_into_lane(get_ir_graph_subgraph(pipeline->execution, i),
-                                  (int)(worker - pipeline->workers)));
+        TENGINE_RETURN_IF_ERROR(put_ir_part_into_lane(get_ir_graph_subgraph(pipeline->execution, i),
+                                                      (int)(worker - pipeline->workers)));
     }
     return TENGINE_OK;
 }

@@ -407,10 +407,10 @@ TEST_F(ControlFlowTest, RoundsOfAFoundSizeAllocateNothing)
 // result for x.
 std::string make_deep()
 {
-    const std::string body =
-        graph({node("Abs", {"v"}, {"a"}), node("Neg", {"a"}, {"w"}), node("Identity", {"c"}, {"d"})},
-              {value("i", kInt64), value("c", kBool), value("v", kFloat, {300})},
-              {value("d", kBool), value("w", kFloat, {300})});
+    const std::string body = graph(
+        {node("Abs", {"v"}, {"a"}), node("Neg", {"a"}, {"w"}), node("Identity", {"c"}, {"d"})},
+        {value("i", kInt64), value("c", kBool), value("v", kFloat, {300})},
+        {value("d", kBool), value("w", kFloat, {300})});
     const auto branch = [](const std::string& first, const std::string& second) {
         return graph({node(first, {"l"}, {"f"}), node(second, {"f"}, {"s"})}, {},
                      {value("s", kFloat, {300})});

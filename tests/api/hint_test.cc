@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // placement.h: affinities and options that a model sets, in files of all formats, instances and
 // quantised copies; what the program sets comes before them. Values of y are those of the formula.
-#include "tengine/placement.h"
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
 #include <string>
-#include <unistd.h>
 
 #include "fixture.h"
 #include "onnx_bytes.h"
@@ -14,6 +13,7 @@
 #include "tengine/graph.h"
 #include "tengine/inspect.h"
 #include "tengine/metadata.h"
+#include "tengine/placement.h"
 #include "tengine/quantize.h"
 
 namespace tengine {
@@ -27,7 +27,8 @@ class HintTest : public ApiTest
     void SetUp() override
     {
         ApiTest::SetUp();
-        device_ = std::make_unique<test::TestDevice>("FAST", std::vector<std::string>{"Neg", "Abs"});
+        device_ =
+            std::make_unique<test::TestDevice>("FAST", std::vector<std::string>{"Neg", "Abs"});
         context_ = create_context("hints", 1);
         ASSERT_EQ(add_context_device(context_, "FAST"), 0);
     }
@@ -162,8 +163,8 @@ TEST_F(HintTest, DevicesThatAreNotThereAreNoError)
 TEST_F(HintTest, AnOptionIgnoresThem)
 {
     ASSERT_EQ(tengine_context_set_option(context_, "model.hints", "0"), 0);
-    const graph_t graph = load(
-        {{"tengine.affinity.*", "CPU"}, {"tengine.option.split.min_nodes", "100"}}, context_);
+    const graph_t graph =
+        load({{"tengine.affinity.*", "CPU"}, {"tengine.option.split.min_nodes", "100"}}, context_);
     EXPECT_EQ(devices_of(graph), "FAST FAST");
     EXPECT_EQ(hints_of(graph),
               "*=CPU 0 the option model.hints is 0; split.min_nodes=100 0 the option model.hints "
@@ -199,8 +200,9 @@ TEST_F(HintTest, OtherOptionsAreLeftOut)
                                 {"tengine.option.split.min_macs", "-1"}},
                                context_);
     EXPECT_EQ(devices_of(graph), "FAST FAST");
-    EXPECT_EQ(hints_of(graph), "split.prune=perhaps 0 the option cannot have this value; "
-                               "split.min_macs=-1 0 the option cannot have this value");
+    EXPECT_EQ(hints_of(graph),
+              "split.prune=perhaps 0 the option cannot have this value; "
+              "split.min_macs=-1 0 the option cannot have this value");
 }
 
 TEST_F(HintTest, InvalidRulesAreLeftOut)
@@ -289,8 +291,8 @@ TEST_F(HintTest, WrongArguments)
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));
     EXPECT_EQ(tengine_graph_set_hint(graph, "split.min_nodes", "-1"), -1);
     EXPECT_TRUE(failed_with(TENGINE_ERANGE));
-    EXPECT_EQ(tengine_graph_set_hint(graph, "precision.keep_float",
-                                     std::string(5000, 'x').c_str()), -1);
+    EXPECT_EQ(tengine_graph_set_hint(graph, "precision.keep_float", std::string(5000, 'x').c_str()),
+              -1);
     EXPECT_TRUE(failed_with(TENGINE_ERANGE));
     EXPECT_EQ(tengine_graph_set_hint(graph, nullptr, "1"), -1);
     EXPECT_TRUE(failed_with(TENGINE_EINVAL));

@@ -311,8 +311,8 @@ const Case timed_cases[] = {
      }},
 };
 
-// Another count of threads has other strips, whose last tile may add in another order: a sum of up to
-// 512 products, none above 1, has as many roundings of 2^-24 of the sum of their magnitudes.
+// Another count of threads has other strips, whose last tile may add in another order: a sum of up
+// to 512 products, none above 1, has as many roundings of 2^-24 of the sum of their magnitudes.
 void expect_nearly_equal(const std::vector<float>& values, const std::vector<float>& expected)
 {
     constexpr float kTerms = 512;

@@ -51,8 +51,8 @@ void expect_hints(const std::string& model)
     EXPECT_EQ(report["hints"][0]["reason"], "the graph has no device 'TPU'");
 }
 
-const std::vector<std::string> kHints = {"--affinity", "op:Gemm=TPU", "--affinity",
-                                         "op:Conv=!TPU", "--hint", "split.prune=0"};
+const std::vector<std::string> kHints = {"--affinity",   "op:Gemm=TPU", "--affinity",
+                                         "op:Conv=!TPU", "--hint",      "split.prune=0"};
 
 std::vector<std::string> with_hints(std::vector<std::string> words)
 {
@@ -103,8 +103,8 @@ TEST(ModelHints, QuantizeKeepsThem)
 TEST(ModelHints, WrongArguments)
 {
     const std::string folder = scratch_folder();
-    Finished finished = run({"convert", data_file("digits.onnx"), folder + "/x.onnx", "--hint",
-                             "cache.dir=/tmp"});
+    Finished finished =
+        run({"convert", data_file("digits.onnx"), folder + "/x.onnx", "--hint", "cache.dir=/tmp"});
     EXPECT_NE(finished.status, 0);
     EXPECT_THAT(finished.errors, HasSubstr("hint 'cache.dir': a model may set split.prune"));
     finished = run({"convert", data_file("digits.onnx"), folder + "/x.onnx", "--hint", "=1"});
