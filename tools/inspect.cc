@@ -286,6 +286,8 @@ void print_report(const Report& report)
     print_totals(report);
     print_metadata(report);
     std::printf("\n%s", memory_text(report.memory, terminal_width()).c_str());
+    const std::string memories = memories_text(report.plan, terminal_width());
+    if (!memories.empty()) std::printf("\n%s", memories.c_str());
     print_operators(report);
     print_parts(report);
     print_compiled_parts(report);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory_plan.h"
 
+#include <algorithm>
+
 #include "model.h"
+#include "text.h"
 
 namespace tengine::tools {
 namespace {
@@ -11,12 +14,51 @@ PlanArena read_arena(graph_t graph, int index)
     tengine_plan_arena arena;
     if (tengine_graph_get_plan_arena(graph, index, &arena, sizeof arena) < 0)
         fail_api("memory plan");
-    PlanArena read = {arena.device,      arena.subgraph, arena.bytes,
-                      arena.copy_number, arena.memory,   {}};
+    PlanArena read = {arena.device, arena.subgraph, arena.bytes,        arena.copy_number,
+                      arena.memory, arena.name,     arena.memory_bytes, {}};
     read.steps.resize(static_cast<size_t>(arena.step_number));
     if (tengine_graph_get_plan_steps(graph, index, read.steps.data(), arena.step_number) < 0)
         fail_api("memory plan");
     return read;
+}
+
+std::string reason_word(int reason)
+{
+    if (reason == TENGINE_PLACE_CHOSEN) return "chosen";
+    return reason == TENGINE_PLACE_TOO_LARGE ? "too large" : "no room";
+}
+
+std::string size_text(int64_t bytes)
+{
+    return bytes_text(static_cast<double>(bytes));
+}
+
+// The arena in the memory that is before that of this arena; it has the same part.
+const PlanArena& faster_arena(const MemoryPlan& plan, int arena)
+{
+    return plan.arenas.at(static_cast<size_t>(arena) - 1);
+}
+
+std::string reason_text(const MemoryPlan& plan, const tengine_plan_block& block)
+{
+    const std::string name = faster_arena(plan, block.arena).name;
+    if (block.reason == TENGINE_PLACE_TOO_LARGE)
+        return "too large for " + name + ": it has " + size_text(block.reason_bytes);
+    return "no room in " + name + ": " + size_text(block.reason_bytes) + " are taken meanwhile";
+}
+
+std::vector<std::string> read_names(graph_t graph, const std::vector<PlanArena>& arenas)
+{
+    std::vector<std::string> names;
+    const bool has_names = std::any_of(arenas.begin(), arenas.end(),
+                                       [](const PlanArena& arena) { return !arena.name.empty(); });
+    const int number = has_names ? tengine_graph_get_execution_tensor_number(graph) : 0;
+    for (int i = 0; i < number; ++i) {
+        tengine_execution_tensor tensor;
+        if (tengine_graph_get_execution_tensor(graph, i, &tensor) < 0) fail_api("memory plan");
+        names.push_back(visible_text(tensor.name));
+    }
+    return names;
 }
 
 }  // namespace
@@ -35,6 +77,7 @@ MemoryPlan read_memory_plan(graph_t graph)
         if (tengine_graph_get_plan_block(graph, i, &block, sizeof block) < 0)
             fail_api("memory plan");
     }
+    plan.names = read_names(graph, plan.arenas);
     return plan;
 }
 
@@ -59,6 +102,8 @@ Json to_json(const MemoryPlan& plan)
                           {"bytes", arena.bytes},
                           {"copies", arena.copies},
                           {"memory", arena.memory},
+                          {"name", arena.name},
+                          {"memory_bytes", arena.memory_bytes},
                           {"steps", arena.steps}});
     for (const tengine_plan_block& block : plan.blocks)
         blocks.push_back({{"tensor", block.tensor},
@@ -67,8 +112,35 @@ Json to_json(const MemoryPlan& plan)
                           {"offset", block.offset},
                           {"bytes", block.bytes},
                           {"first", block.first},
-                          {"last", block.last}});
+                          {"last", block.last},
+                          {"reason", reason_word(block.reason)},
+                          {"reason_bytes", block.reason_bytes}});
     return {{"arenas", arenas}, {"blocks", blocks}};
+}
+
+std::string memories_text(const MemoryPlan& plan, size_t width)
+{
+    Rows rows = {{"memories", ">part", "memory", ">bytes", "remarks"}};
+    for (const PlanArena& arena : plan.arenas) {
+        if (arena.name.empty()) continue;
+        const std::string size =
+            arena.memory_bytes > 0 ? "of " + size_text(arena.memory_bytes) : "of any size";
+        rows.push_back({"  " + arena.device, std::to_string(arena.part), arena.name,
+                        size_text(arena.bytes), size});
+    }
+    if (rows.size() == 1) return "";
+    for (const tengine_plan_block& block : plan.blocks) {
+        if (block.reason == TENGINE_PLACE_CHOSEN) continue;
+        const PlanArena& arena = plan.arenas.at(static_cast<size_t>(block.arena));
+        const std::string name =
+            block.tensor < 0 ? "scratch" : plan.names.at(static_cast<size_t>(block.tensor));
+        rows.push_back({"    " + name, std::to_string(arena.part), arena.name,
+                        size_text(block.bytes), reason_text(plan, block)});
+    }
+    TableStyle style;
+    style.width = width;
+    style.shortened = {"memories", "remarks"};
+    return table_text(rows, style);
 }
 
 }  // namespace tengine::tools

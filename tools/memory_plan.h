@@ -17,15 +17,18 @@ struct PlanArena
     std::string device;  // empty: boundary tensors
     int part = 0;        // for boundary tensors the first one of the graph or body
     int64_t bytes = 0;
-    int copies = 1;          // one for each frame of a pipeline
-    int memory = 0;          // the first arena in the same memory
-    std::vector<int> steps;  // nodes; for boundary tensors parts
+    int copies = 1;            // one for each frame of a pipeline
+    int memory = 0;            // the first arena in the same memory
+    std::string name;          // of the device's memory; empty: it has one
+    int64_t memory_bytes = 0;  // its size; 0: any
+    std::vector<int> steps;    // nodes; for boundary tensors parts
 };
 
 struct MemoryPlan
 {
     std::vector<PlanArena> arenas;
     std::vector<tengine_plan_block> blocks;
+    std::vector<std::string> names;  // of tensors, if a device has several memories; else empty
 };
 
 // Throws Failure.
@@ -37,5 +40,9 @@ std::vector<std::optional<tengine_plan_block>> place_tensors(const MemoryPlan& p
                                                              size_t tensor_num);
 
 Json to_json(const MemoryPlan& plan);
+
+// The use of each memory of devices that have several, and the tensors that are not in the fastest,
+// with the reasons; empty if no device has several.
+std::string memories_text(const MemoryPlan& plan, size_t width = 0);
 
 }  // namespace tengine::tools

@@ -13,6 +13,7 @@
 #include "input_file.h"
 #include "json_file.h"
 #include "memory.h"
+#include "memory_plan.h"
 #include "model.h"
 #include "named_value.h"
 #include "output_path.h"
@@ -142,7 +143,10 @@ void print_notes(const Model& model, const RunOptions& options,
             std::printf("agrees  %s  %s\n", visible_text(comparison.output->name).c_str(),
                         comparison.match.text.c_str());
     }
-    if (options.memory) std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());
+    if (!options.memory) return;
+    std::printf("\n%s", memory_text(read_graph_memory(model.graph())).c_str());
+    const std::string memories = memories_text(read_memory_plan(model.graph()));
+    if (!memories.empty()) std::printf("\n%s", memories.c_str());
 }
 
 bool is_finite(const Tensor& tensor)

@@ -161,6 +161,31 @@ typedef struct ir_part_block
     int32_t last;   // the last step that reads it
 } ir_part_block_t;
 
+// The most memories that a device has (interface.memories).
+#define IR_MOST_MEMORIES 4
+
+// A memory of a device for tensors inside parts.
+typedef struct ir_memory
+{
+    char name[16];        // "SRAM": letters, digits and '_', which end with a NUL
+    int64_t bytes;        // its size; 0: as many as parts need
+    double ns_per_kib;    // the time to read 1 KiB, or to write it
+    int32_t reserved[4];  // 0
+} ir_memory_t;
+
+// The reason why a block is not in the memory before its own (interface.place).
+#define IR_PLACE_CHOSEN 0     // it is in the fastest, or the faster one saves no time
+#define IR_PLACE_TOO_LARGE 1  // it is larger than the part's share of the faster memory
+#define IR_PLACE_NO_ROOM 2    // other blocks are there at the same time
+
+// The place of a block (interface.plan) among the memories of the device.
+typedef struct ir_block_place
+{
+    int32_t memory;  // index in the list of interface.memories
+    int32_t reason;  // IR_PLACE_*
+    int64_t bytes;   // the share of the faster memory, or what other blocks take there; 0: CHOSEN
+} ir_block_place_t;
+
 // A time in which a unit of a simulated device worked or waited (interface.timeline).
 typedef struct ir_interval
 {
@@ -303,6 +328,15 @@ typedef struct interface
     // `graph`, a model, has; `out_identity` is zero-initialised by the caller. Variants of compiled
     // files are chosen by it. NULL: chip and driver are not known, and files set no options.
     int (*identify)(struct device* device, const struct graph* graph, ir_identity_t* out_identity);
+    // (optional, ABI 1.3) Appends an ir_memory_t for each memory in which the device may place the
+    // tensors of parts, the fastest first, IR_MOST_MEMORIES at most; the last one has a size of 0.
+    // `graph` is that of a part, whose context has the options. Called before each pre_run and load.
+    // NULL, or none: one memory of any size and no name.
+    int (*memories)(struct device* device, const struct graph* graph, struct vector* out_memories);
+    // (optional, ABI 1.3) For reports, if the device has several memories: appends an
+    // ir_block_place_t for each block of plan(), in the same order. The offset of a block is in its
+    // memory. NULL: all are in the first one.
+    int (*place)(struct device* device, struct subgraph* subgraph, struct vector* out_places);
 } ir_interface_t;
 
 typedef struct allocator
@@ -521,12 +555,16 @@ TENGINE_API int run_ir_subgraph(struct subgraph* subgraph);
 TENGINE_API int is_ir_part_cancelled(const struct subgraph* subgraph);
 
 // For devices whose parts need memory only while they run, such as that of tensors inside the part:
-// in pre_run or load, the bytes of it, which subgraph->plan_bytes includes. Parts that never run at
-// the same time share memory. TENGINE_ELIMIT: more than memory.limit_mb allows.
-TENGINE_API int set_ir_part_scratch(struct subgraph* subgraph, size_t bytes);
+// in pre_run or load, the bytes of it in one of the device's memories (interface.memories), 0 for
+// the first or only one; subgraph->plan_bytes includes them. Parts that never run at the same time
+// share memory. TENGINE_ELIMIT: more than memory.limit_mb allows.
+TENGINE_API int set_ir_part_scratch(struct subgraph* subgraph, int memory, size_t bytes);
 // The memory, aligned to 64 bytes: from the begin of run or async_run to its end, with any contents
 // at the begin. Its address may differ from run to run.
-TENGINE_API void* get_ir_part_scratch(const struct subgraph* subgraph);
+TENGINE_API void* get_ir_part_scratch(const struct subgraph* subgraph, int memory);
+// In pre_run or load: the bytes that the part may have of the memory, besides those of parts that
+// may run at the same time; SIZE_MAX for a memory of any size.
+TENGINE_API size_t get_ir_part_room(const struct subgraph* subgraph, int memory);
 
 // Id of an operator, for describe(); -1 when there is none. `domain` "" is ONNX.
 TENGINE_API int get_op_type(const char* domain, const char* name);

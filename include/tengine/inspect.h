@@ -410,8 +410,8 @@ TENGINE_API int tengine_graph_get_device_memory(graph_t graph, int index,
 
 // Memory that a preparation has planned: that of boundary tensors, for the graph and each prepared
 // body, and that of each part, the device's. Its steps are numbered from 0: parts in the memory of
-// boundary tensors, and in that of a part the device's own steps, each of which serves a node. Parts
-// that never run at the same time have their arenas in one memory, which has the size of the
+// boundary tensors, and in that of a part the device's own steps, each of which serves a node.
+// Parts that never run at the same time have their arenas in one memory, which has the size of the
 // largest. The bytes of all these memories add up to tengine_graph_stats.arena_bytes.
 struct tengine_plan_arena
 {
@@ -422,7 +422,14 @@ struct tengine_plan_arena
     int copy_number;  // of this memory, one for each frame of a pipeline
     int memory;       // index of the first arena in the same memory; that of this arena if it is
                       // the first one, or shares its memory with no other
+    char name[16];  // of the device's memory that it lies in (option CPU.memories); "": it has one
+    int64_t memory_bytes;  // size of that memory; 0: as many as parts need
 };
+
+// The reason why a block is not in the memory of its device that is before its own.
+#define TENGINE_PLACE_CHOSEN 0     // it is in the fastest one
+#define TENGINE_PLACE_TOO_LARGE 1  // it is larger than the faster memory, as far as the part has it
+#define TENGINE_PLACE_NO_ROOM 2    // other blocks are there in some of its steps
 
 // A tensor, or scratch, in an arena.
 struct tengine_plan_block
@@ -436,11 +443,15 @@ struct tengine_plan_block
     int block;
     int64_t offset;
     int64_t bytes;
-    int first;  // the step that writes it
-    int last;   // the last step that reads it
+    int first;             // the step that writes it
+    int last;              // the last step that reads it
+    int reason;            // TENGINE_PLACE_*
+    int64_t reason_bytes;  // TOO_LARGE: the faster memory, as far as the part has it. NO_ROOM: what
+                           // other blocks take there in the fullest step of its life
 };
 
-// The arenas of a graph or body are in this order: boundary tensors, then parts. A part whose
+// The arenas of a graph or body are in this order: boundary tensors, then parts, each with an arena
+// in each memory of its device, the fastest first. A part whose
 // device has failed has the plan of the CPU, once that has run it. Fail as the getters of execution
 // nodes, with TENGINE_EINVAL for a size of 0, and with the codes of devices.
 TENGINE_API int tengine_graph_get_plan_arena_number(graph_t graph);

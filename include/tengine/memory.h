@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An arena: a block of memory of the program, in which the library allocates. c_api.h includes
-// this, and its rules for results and errors hold here. docs/arena.md explains its size, and lists
-// the memory that the C library, the C++ runtime and other libraries still take from the heap.
+// Memory of the program: an arena, in which the library allocates, and memories by name, such as
+// the SRAM of a board. c_api.h includes this, and its rules for results and errors hold here.
+// docs/arena.md explains its size, and lists the memory that the C library, the C++ runtime and
+// other libraries still take from the heap.
 #pragma once
 
 #include <stddef.h>
@@ -26,5 +27,15 @@ TENGINE_API int tengine_arena_set(void* memory, size_t size);
 // may be slightly too small, because free memory may be fragmented. Any thread, at any time. Never
 // fails.
 TENGINE_API int tengine_arena_get_use(size_t* out_used, size_t* out_peak);
+
+// Makes the `size` bytes at `memory`, which stay the caller's, the memory `name` of devices
+// ("SRAM", option CPU.memories), in which they place tensors inside parts; NULL and 0: the library
+// allocates it like all other memory, as after start. Holds for graphs that are prepared from then
+// on, which share the memory: each has what is free when it is prepared. The bytes must stay valid
+// until the next call for the name. `name` has 1 to 15 bytes. Fails with TENGINE_EINVAL (NULL, a
+// name of another length, one of `memory` and `size` is 0, or fewer than 256 bytes), TENGINE_ESTATE
+// (a prepared graph uses the present block) and TENGINE_ELIMIT (there are four other names). Any
+// thread.
+TENGINE_API int tengine_memory_set(const char* name, void* memory, size_t size);
 
 TENGINE_EXTERN_C_END

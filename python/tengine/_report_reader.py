@@ -96,19 +96,24 @@ def _read_tensor(graph, index, nodes, places):
                         nodes[tensor.producer].part if tensor.producer >= 0 else -1, arena, offset)
 
 
+_PLACE_REASONS = {c.TENGINE_PLACE_CHOSEN: "chosen", c.TENGINE_PLACE_TOO_LARGE: "too large",
+                 c.TENGINE_PLACE_NO_ROOM: "no room"}
+
+
 def _read_plan(graph):
     arenas, blocks = [], []
     arena = ffi.new("struct tengine_plan_arena*")
     for index in range(check(lib.tengine_graph_get_plan_arena_number(graph))):
         check(lib.tengine_graph_get_plan_arena(graph, index, arena, ffi.sizeof(arena[0])))
         arenas.append(Arena(text(arena.device), arena.subgraph, arena.bytes, arena.copy_number,
-                            arena.memory,
+                            arena.memory, text(arena.name), arena.memory_bytes,
                             _read_list(lib.tengine_graph_get_plan_steps, graph, index)))
     block = ffi.new("struct tengine_plan_block*")
     for index in range(check(lib.tengine_graph_get_plan_block_number(graph))):
         check(lib.tengine_graph_get_plan_block(graph, index, block, ffi.sizeof(block[0])))
         blocks.append(Block(block.tensor, block.arena, block.block, block.offset, block.bytes,
-                            block.first, block.last))
+                            block.first, block.last, _PLACE_REASONS[block.reason],
+                            block.reason_bytes))
     return Plan(tuple(arenas), tuple(blocks))
 
 

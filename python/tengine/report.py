@@ -97,6 +97,8 @@ class Arena:
     bytes: int
     copies: int
     memory: int
+    name: str
+    memory_bytes: int
     steps: tuple
 
 
@@ -112,6 +114,8 @@ class Block:
     bytes: int
     first: int
     last: int
+    reason: str
+    reason_bytes: int
 
 
 @dataclasses.dataclass(frozen=True)

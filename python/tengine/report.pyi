@@ -72,6 +72,8 @@ class Arena:
     bytes: int
     copies: int
     memory: int
+    name: str
+    memory_bytes: int
     steps: Tuple[int, ...]
 
 @dataclass(frozen=True)
@@ -83,6 +85,8 @@ class Block:
     bytes: int
     first: int
     last: int
+    reason: str
+    reason_bytes: int
 
 @dataclass(frozen=True)
 class Plan:

@@ -110,32 +110,37 @@ static void count_model(const struct graph* graph, struct tengine_graph_stats* s
     }
 }
 
-// A lender of memory, and the most that a part takes.
-typedef struct lender_use
-{
-    const ir_scratch_t* lender;
-    int64_t bytes;
-} lender_use_t;
-
 typedef struct stats_sum
 {
     struct tengine_graph_stats* stats;
-    struct vector* uses;  // of lender_use_t; NULL: out of memory
+    struct vector* uses;  // of ir_shared_scratch_t, one for each lender; NULL: out of memory
 } stats_sum_t;
+
+// The bytes by which a lender needs more than for the parts that have been counted; -1: out of
+// memory.
+static int64_t count_more(const ir_shared_scratch_t* use, struct vector* uses)
+{
+    for (int i = 0; i < get_vector_num(uses); ++i) {
+        ir_shared_scratch_t* known = get_vector_data(uses, i);
+        if (known->lender != use->lender) continue;
+        const int64_t more = use->bytes > known->bytes ? use->bytes - known->bytes : 0;
+        known->bytes += more;
+        return more;
+    }
+    return push_vector_data(uses, use) < 0 ? -1 : use->bytes;
+}
 
 // The bytes that the part adds to those of the parts that have been counted.
 static int64_t count_arena(const struct subgraph* part, struct vector* uses)
 {
-    const lender_use_t use = {part->core->scratch_lender, (int64_t)part->plan_bytes};
-    if (!use.lender) return use.bytes;
-    for (int i = 0; i < get_vector_num(uses); ++i) {
-        lender_use_t* known = get_vector_data(uses, i);
-        if (known->lender != use.lender) continue;
-        const int64_t more = use.bytes > known->bytes ? use.bytes - known->bytes : 0;
-        known->bytes += more;
-        return more;
+    int64_t sum = (int64_t)part->plan_bytes;
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
+        const ir_shared_scratch_t* use = &part->core->shared_scratch[i];
+        const int64_t more = use->lender ? count_more(use, uses) : 0;
+        if (more < 0) return -1;
+        if (use->lender) sum += more - use->bytes;
     }
-    return push_vector_data(uses, &use) < 0 ? -1 : use.bytes;
+    return sum;
 }
 
 static void count_parts(const struct graph* execution, stats_sum_t* sum)
@@ -168,7 +173,7 @@ int tengine_graph_get_stats(graph_t graph, struct tengine_graph_stats* out_stats
     if (!target || check_pointer(out_stats, __func__, "out_stats") < 0) return api_failure();
     memset(out_stats, 0, sizeof *out_stats);
     count_model(target->graph, out_stats);
-    stats_sum_t sum = {out_stats, create_vector(sizeof(lender_use_t), NULL)};
+    stats_sum_t sum = {out_stats, create_vector(sizeof(ir_shared_scratch_t), NULL)};
     visit_executions(target->graph->core->execution, count_execution, &sum);
     if (sum.uses) {
         release_vector(sum.uses);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // inspect.h, the memory plan.
+#include <string.h>
+
 #include "api/check.h"
 #include "api/place.h"
 #include "graph/graph.h"
@@ -8,6 +10,11 @@
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
 #include "tengine/inspect.h"
+
+_Static_assert((int)IR_PLACE_CHOSEN == TENGINE_PLACE_CHOSEN &&
+                   (int)IR_PLACE_TOO_LARGE == TENGINE_PLACE_TOO_LARGE &&
+                   (int)IR_PLACE_NO_ROOM == TENGINE_PLACE_NO_ROOM,
+               "devices and programs have the same reasons");
 
 // An arena, and the places of its blocks and steps in the lists.
 typedef struct arena
@@ -22,6 +29,7 @@ typedef struct plan_lists
 {
     struct vector* arenas;  // of arena_t
     struct vector* blocks;  // of ir_part_block_t, with tensors by their numbers in all graphs
+    struct vector* places;  // of ir_block_place_t, one for each block
     struct vector* steps;   // of int32_t, nodes or parts by these numbers
 } plan_lists_t;
 
@@ -30,7 +38,17 @@ static void release_lists(void* data)
     plan_lists_t* lists = data;
     release_vector(lists->arenas);
     release_vector(lists->blocks);
+    release_vector(lists->places);
     release_vector(lists->steps);
+}
+
+static bool create_lists(plan_lists_t* lists)
+{
+    lists->arenas = create_vector(sizeof(arena_t), NULL);
+    lists->blocks = create_vector(sizeof(ir_part_block_t), NULL);
+    lists->places = create_vector(sizeof(ir_block_place_t), NULL);
+    lists->steps = create_vector(sizeof(int32_t), NULL);
+    return lists->arenas && lists->blocks && lists->places && lists->steps;
 }
 
 static int fail_memory(void)
@@ -80,9 +98,49 @@ static int add_boundaries(plan_lists_t* lists, const place_t* place)
     };
     TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, NULL));
     TENGINE_RETURN_IF_ERROR(list_ir_boundary_blocks(place->graph, lists->blocks));
+    const ir_block_place_t in_one = {0};
+    while (get_vector_num(lists->places) < get_vector_num(lists->blocks))
+        if (push_vector_data(lists->places, &in_one) < 0) return fail_memory();
     for (int32_t i = 0; i < get_vector_num(place->graph->subgraph_list); ++i)
         if (push_vector_data(lists->steps, &i) < 0) return fail_memory();
     end_arena(lists, place->first_tensor, place->first_part);
+    return TENGINE_OK;
+}
+
+// The blocks of the part that are in this memory of its device.
+static int add_blocks(plan_lists_t* lists, const plan_lists_t* part, int memory)
+{
+    for (int i = 0; i < get_vector_num(part->blocks); ++i) {
+        const ir_block_place_t* place = get_vector_data(part->places, i);
+        if (place->memory == memory &&
+            (push_vector_data(lists->blocks, get_vector_data(part->blocks, i)) < 0 ||
+             push_vector_data(lists->places, place) < 0))
+            return fail_memory();
+    }
+    for (int i = 0; i < get_vector_num(part->steps); ++i)
+        if (push_vector_data(lists->steps, get_vector_data(part->steps, i)) < 0)
+            return fail_memory();
+    return TENGINE_OK;
+}
+
+static int add_memory(plan_lists_t* lists, const place_t* place, int index, int memory,
+                      const plan_lists_t* listed)
+{
+    const struct subgraph* compiled =
+        get_ir_compiled_part(get_ir_graph_subgraph(place->graph, index));
+    const ir_scratch_need_t* need = &compiled->core->scratch[memory];
+    const bool is_one = compiled->core->memory_num < 2;
+    struct tengine_plan_arena shown = {
+        .device = compiled->device->name,
+        .subgraph = place->first_part + index,
+        .bytes = (int64_t)(is_one ? compiled->plan_bytes : need->bytes),
+        .copy_number = 1,
+        .memory_bytes = need->memory_bytes,
+    };
+    memcpy(shown.name, need->own.memory, sizeof shown.name);
+    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, need->lender));
+    TENGINE_RETURN_IF_ERROR(add_blocks(lists, listed, memory));
+    end_arena(lists, place->first_tensor, place->first_node);
     return TENGINE_OK;
 }
 
@@ -91,16 +149,15 @@ static int add_part(plan_lists_t* lists, const place_t* place, int index)
     const struct subgraph* part = get_ir_graph_subgraph(place->graph, index);
     const struct subgraph* compiled = get_ir_compiled_part(part);
     if (!compiled) return TENGINE_OK;
-    const struct tengine_plan_arena shown = {
-        .device = compiled->device->name,
-        .subgraph = place->first_part + index,
-        .bytes = (int64_t)compiled->plan_bytes,
-        .copy_number = 1,
-    };
-    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, compiled->core->scratch.lender));
-    TENGINE_RETURN_IF_ERROR(plan_ir_part(part, lists->blocks, lists->steps));
-    end_arena(lists, place->first_tensor, place->first_node);
-    return TENGINE_OK;
+    plan_lists_t listed = {0};
+    int status = create_lists(&listed) ? TENGINE_OK : fail_memory();
+    if (status == TENGINE_OK)
+        status = plan_ir_part(part, listed.blocks, listed.steps, listed.places);
+    const int memory_num = compiled->core->memory_num > 1 ? compiled->core->memory_num : 1;
+    for (int i = 0; i < memory_num && status == TENGINE_OK; ++i)
+        status = add_memory(lists, place, index, i, &listed);
+    release_lists(&listed);
+    return status;
 }
 
 static int add_place(const place_t* place, void* lists)
@@ -113,10 +170,7 @@ static int add_place(const place_t* place, void* lists)
 
 static int fill_lists(const struct graph* execution, plan_lists_t* lists)
 {
-    lists->arenas = create_vector(sizeof(arena_t), NULL);
-    lists->blocks = create_vector(sizeof(ir_part_block_t), NULL);
-    lists->steps = create_vector(sizeof(int32_t), NULL);
-    if (!lists->arenas || !lists->blocks || !lists->steps) return fail_memory();
+    if (!create_lists(lists)) return fail_memory();
     return visit_places(execution, add_place, lists);
 }
 
@@ -206,6 +260,7 @@ int tengine_graph_get_plan_block(graph_t graph, int index, struct tengine_plan_b
         check_index(index, lists ? get_vector_num(lists->blocks) : 0, __func__, "blocks") < 0)
         return api_failure();
     const ir_part_block_t* block = get_vector_data(lists->blocks, index);
+    const ir_block_place_t* place = get_vector_data(lists->places, index);
     const struct tengine_plan_block made = {
         .arena = find_arena_of(lists, index),
         .tensor = block->tensor,
@@ -214,6 +269,8 @@ int tengine_graph_get_plan_block(graph_t graph, int index, struct tengine_plan_b
         .bytes = block->bytes,
         .first = block->first,
         .last = block->last,
+        .reason = place->reason,
+        .reason_bytes = place->bytes,
     };
     give_struct(&made, sizeof made, out_block, size);
     return 0;

@@ -4,6 +4,7 @@
 #include "api/plugin.h"
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/named_memory.h"
 #include "module/module.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/watchdog.h"
@@ -83,6 +84,24 @@ int tengine_arena_set(void* memory, size_t size)
                           "and 0 for the heap",
                           size, memory, (int)ARENA_LEAST_BYTES);
     }
+    return api_result(status);
+}
+
+int tengine_memory_set(const char* name, void* memory, size_t size)
+{
+    if (check_pointer(name, __func__, "name") < 0) return api_failure();
+    const int status = set_named_memory(name, memory, size);
+    if (status == TENGINE_ESTATE)
+        tengine_error_set(status, "the memory '%.100s' is in use by a prepared graph", name);
+    else if (status == TENGINE_ELIMIT)
+        tengine_error_set(status, "the memory '%.100s': there are %d others, expected fewer", name,
+                          (int)MOST_NAMED_MEMORIES);
+    else if (status < 0)
+        tengine_error_set(status,
+                          "invalid memory '%.100s' of %zu bytes at %p: expected a name of 1 to %d "
+                          "bytes, and at least %d bytes, or NULL and 0 for none",
+                          name, size, memory, (int)NAMED_MEMORY_NAME_SIZE - 1,
+                          (int)ARENA_LEAST_BYTES);
     return api_result(status);
 }
 

@@ -287,3 +287,166 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
     free_memory(order);
     return status;
 }
+
+// ---- several memories ----
+
+// A block that has no memory yet, and its rank.
+typedef struct candidate
+{
+    memory_block_t* block;
+    double rank;
+    size_t offset;
+    int32_t index;
+    bool is_placed;
+} candidate_t;
+
+// The orders in which blocks are tried.
+typedef enum fill_rule
+{
+    FILL_BY_BYTE_AND_STEP,
+    FILL_BY_BYTE,
+    FILL_BY_SAVING,
+    FILL_BY_SIZE,
+    FILL_RULE_NUM
+} fill_rule_t;
+
+// One memory that is filled.
+typedef struct fill
+{
+    candidate_t* candidates;  // of which none is placed at first
+    int64_t number;
+    const uint64_t* moved;
+    size_t alignment;
+    size_t bytes;            // the size of the memory
+    bool is_last;            // the memory is the slowest one
+    placed_block_t* placed;  // room for all
+    candidate_t* best;       // the same candidates, as the best rule has placed them
+    uint64_t best_moved;
+    size_t best_total;
+} fill_t;
+
+static double find_rank(fill_rule_t rule, const memory_block_t* block, uint64_t moved)
+{
+    if (rule == FILL_BY_SIZE) return (double)block->size;
+    if (rule == FILL_BY_SAVING || block->size == 0) return (double)moved;
+    const double by_byte = (double)moved / (double)block->size;
+    if (rule == FILL_BY_BYTE) return by_byte;
+    return by_byte / ((double)block->last_use - (double)block->first_use + 1);
+}
+
+// The highest first; the rest of the key makes the order total.
+static int compare_ranks(const void* left, const void* right)
+{
+    const candidate_t* a = left;
+    const candidate_t* b = right;
+    if (a->rank != b->rank) return a->rank > b->rank ? -1 : 1;
+    return compare_blocks(&a->block, &b->block);
+}
+
+static void fill_by_rule(fill_t* fill, fill_rule_t rule)
+{
+    uint64_t moved = 0;
+    size_t total = 0;
+    int64_t placed_num = 0;
+    for (int64_t i = 0; i < fill->number; ++i)
+        fill->candidates[i].rank =
+            find_rank(rule, fill->candidates[i].block, fill->moved[fill->candidates[i].index]);
+    sort_items(fill->candidates, (size_t)fill->number, sizeof(candidate_t), compare_ranks);
+    for (int64_t i = 0; i < fill->number; ++i) {
+        candidate_t* each = &fill->candidates[i];
+        const memory_block_t* block = each->block;
+        const size_t size = align_size(block->size, fill->alignment);
+        each->offset = size == 0 ? 0 : find_offset(fill->placed, placed_num, block, size);
+        each->is_placed = size <= fill->bytes && each->offset <= fill->bytes - size &&
+                          (fill->is_last || fill->moved[each->index] > 0);
+        if (!each->is_placed) continue;
+        const size_t end = each->offset + size;
+        moved += fill->moved[each->index];
+        if (end > total) total = end;
+        if (size == 0) continue;
+        insert_block(fill->placed, placed_num++,
+                     (placed_block_t){each->offset, end, block->first_use, block->last_use});
+    }
+    if (rule > 0 &&
+        (moved < fill->best_moved || (moved == fill->best_moved && total >= fill->best_total)))
+        return;
+    fill->best_moved = moved;
+    fill->best_total = total;
+    memcpy(fill->best, fill->candidates, (size_t)fill->number * sizeof(candidate_t));
+}
+
+// Gives the blocks that the best rule has placed their memory; the others remain candidates.
+static void take_best(fill_t* fill, int32_t tier, int32_t* out_tiers)
+{
+    int64_t left = 0;
+    for (int64_t i = 0; i < fill->number; ++i) {
+        const candidate_t* each = &fill->best[i];
+        if (each->is_placed) {
+            each->block->offset = each->offset;
+            out_tiers[each->index] = tier;
+        } else {
+            fill->candidates[left++] = *each;
+        }
+    }
+    fill->number = left;
+}
+
+static void fill_tiers(fill_t* fill, int32_t* out_tiers, memory_tier_t* tiers, int tier_num)
+{
+    for (int tier = 0; tier < tier_num; ++tier) {
+        fill->bytes = tiers[tier].bytes;
+        fill->is_last = tier + 1 == tier_num;
+        for (fill_rule_t rule = 0; rule < FILL_RULE_NUM; ++rule)
+            fill_by_rule(fill, rule);
+        tiers[tier].used = fill->best_total;
+        take_best(fill, tier, out_tiers);
+    }
+}
+
+static int check_tiers(const memory_tier_t* tiers, int tier_num)
+{
+    for (int i = 1; i < tier_num; ++i)
+        if (!(tiers[i].ns_per_kib >= tiers[i - 1].ns_per_kib)) tier_num = 0;
+    if (tier_num > 0) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EINVAL,
+                             "memory plan: expected one memory or more, the fastest first");
+}
+
+static int begin_fill(fill_t* fill, memory_block_t* blocks, int64_t block_num)
+{
+    const size_t number = (size_t)block_num + 1;
+    size_t candidate_size, placed_size;
+    if (!checked_multiply(number, sizeof(candidate_t), &candidate_size) ||
+        !checked_multiply(number, sizeof(placed_block_t), &placed_size))
+        return tengine_error_set(TENGINE_ELIMIT, "memory plan: %lld blocks", (long long)block_num);
+    fill->candidates = alloc_memory(candidate_size);
+    fill->best = alloc_memory(candidate_size);
+    fill->placed = alloc_memory(placed_size);
+    if (!fill->candidates || !fill->best || !fill->placed)
+        return tengine_error_set(TENGINE_ENOMEM, "memory plan: out of memory for %lld blocks",
+                                 (long long)block_num);
+    fill->number = block_num;
+    for (int64_t i = 0; i < block_num; ++i)
+        fill->candidates[i] = (candidate_t){.block = &blocks[i], .index = (int32_t)i};
+    return TENGINE_OK;
+}
+
+int plan_memory_tiers(memory_block_t* blocks, const uint64_t* moved, int32_t* out_tiers,
+                      int64_t block_num, size_t alignment, memory_tier_t* tiers, int tier_num)
+{
+    TENGINE_RETURN_IF_ERROR(check_tiers(tiers, tier_num));
+    TENGINE_RETURN_IF_ERROR(check_blocks(blocks, block_num, alignment));
+    fill_t fill = {.moved = moved, .alignment = alignment};
+    int status = begin_fill(&fill, blocks, block_num);
+    if (status == TENGINE_OK) {
+        fill_tiers(&fill, out_tiers, tiers, tier_num);
+        if (fill.number > 0)
+            status = tengine_error_set(TENGINE_ELIMIT,
+                                       "memory plan: a block of %zu bytes has room in no memory",
+                                       fill.candidates[0].block->size);
+    }
+    free_memory(fill.candidates);
+    free_memory(fill.best);
+    free_memory(fill.placed);
+    return status;
+}

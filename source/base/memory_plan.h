@@ -38,4 +38,28 @@ enum
 TENGINE_MUST_USE int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment,
                                  size_t* out_total);
 
+// A memory of several that blocks may lie in.
+typedef struct memory_tier
+{
+    size_t bytes;       // its size; SIZE_MAX: as many as the blocks need
+    double ns_per_kib;  // the time to read or write 1 KiB; the fastest memory is the first one
+    size_t used;        // out: the size of its arena
+} memory_tier_t;
+
+// Places blocks in several memories, and gives each an offset in its own, so that the time to move
+// `moved[i]` bytes of each block i is short. The memory of block i goes into out_tiers[i].
+//
+// The choice is a knapsack problem whose items also have a life, so that it is NP-hard. A memory is
+// filled before the next slower one, by Dantzig's greedy rule for knapsacks ("Discrete-Variable
+// Extremum Problems", 1957): the blocks with the largest saving for each byte and step come first,
+// and each that has a gap is placed as in plan_memory(). As the rule may prefer many small blocks
+// to a large one that saves more, it is tried with the saving for each byte, the saving itself, and
+// the size, too, and the best of the four is taken: O(n^2) for each memory.
+//
+// As plan_memory(); also TENGINE_EINVAL: no memory, or one is faster than that before it;
+// TENGINE_ELIMIT: a block has room in no memory.
+TENGINE_MUST_USE int plan_memory_tiers(memory_block_t* blocks, const uint64_t* moved,
+                                       int32_t* out_tiers, int64_t block_num, size_t alignment,
+                                       memory_tier_t* tiers, int tier_num);
+
 TENGINE_EXTERN_C_END

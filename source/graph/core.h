@@ -5,7 +5,7 @@
 
 #include "graph/run_state.h"
 #include "graph/scratch.h"
-#include "tengine/ir.h"
+#include "tengine/device.h"
 
 TENGINE_EXTERN_C_BEGIN
 
@@ -76,9 +76,13 @@ typedef struct ir_subgraph_core
     int64_t redo_num;     // runs since prerun that the default device did in the device's place
     void* runner;         // the scheduler room's own, see scheduler/runner.h
     int origin;           // TENGINE_PART_*, see tengine/inspect.h
-    ir_scratch_need_t scratch;           // of a compiled part
-    const ir_scratch_t* scratch_lender;  // part of an execution graph: the lender that its compiled
-                                         // form shares with others after prerun; or NULL
+    // A compiled part: its needs in the memories of its device, of which there are `memory_num`; 0:
+    // the device has one without a name.
+    ir_scratch_need_t scratch[IR_MOST_MEMORIES];
+    int memory_num;
+    // A part of an execution graph: the lenders that its compiled form shares with others after
+    // prerun, and the bytes that it needs of each.
+    ir_shared_scratch_t shared_scratch[IR_MOST_MEMORIES];
 } ir_subgraph_core_t;
 
 // Names of nodes or tensors, see graph/name_index.h.

@@ -4,22 +4,13 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/named_memory.h"
 #include "graph/core.h"
 #include "graph/preparation.h"
 #include "tengine/device.h"
 #include "tengine/error.h"
 
-static ir_scratch_need_t* need_of(const struct subgraph* part)
-{
-    return &part->core->scratch;
-}
-
-static ir_scratch_t* lender_of(const struct subgraph* part)
-{
-    return need_of(part)->lender;
-}
-
-static size_t find_most(const ir_scratch_t* lender)
+size_t find_ir_scratch_need(const ir_scratch_t* lender)
 {
     size_t most = 0;
     for (const ir_scratch_need_t* need = lender->first; need; need = need->next)
@@ -29,7 +20,7 @@ static size_t find_most(const ir_scratch_t* lender)
 
 static void free_block(ir_scratch_t* lender)
 {
-    free_memory(lender->block);
+    free_named_memory(lender->block);
     lender->block = NULL;
     lender->bytes = 0;
 }
@@ -38,14 +29,15 @@ static void free_block(ir_scratch_t* lender)
 // block are not needed.
 static int resize_block(ir_scratch_t* lender, size_t bytes, int part_index)
 {
-    size_t room;
     free_block(lender);
-    if (checked_add(bytes, ALLOC_ALIGNMENT - 1, &room)) lender->block = alloc_raw_memory(room);
-    if (!lender->block)
-        return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for an arena of %zu bytes",
-                                 part_index, bytes);
-    lender->bytes = bytes;
-    return TENGINE_OK;
+    lender->block = alloc_named_memory(lender->memory, bytes);
+    if (lender->block) {
+        lender->bytes = bytes;
+        return TENGINE_OK;
+    }
+    const char* in = *lender->memory ? " in the memory " : "";
+    return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for an arena of %zu bytes%s%s",
+                             part_index, bytes, in, lender->memory);
 }
 
 static void remove_need(ir_scratch_need_t* need)
@@ -59,62 +51,75 @@ static void remove_need(ir_scratch_need_t* need)
     need->lender = NULL;
 }
 
-void set_ir_scratch_lender(struct subgraph* part, ir_scratch_t* lender)
+void set_ir_scratch_lender(ir_scratch_need_t* need, ir_scratch_t* lender)
 {
-    ir_scratch_need_t* need = need_of(part);
     remove_need(need);
     need->lender = lender ? lender : &need->own;
     need->next = need->lender->first;
     need->lender->first = need;
 }
 
-size_t count_ir_scratch_growth(const struct subgraph* part)
+int fit_ir_scratch(ir_scratch_t* lender, int part_index)
 {
-    const ir_scratch_t* lender = lender_of(part);
-    const size_t most = find_most(lender);
-    return most > lender->bytes ? most - lender->bytes : 0;
+    const size_t most = find_ir_scratch_need(lender);
+    if (most == lender->bytes) return TENGINE_OK;
+    if (most > 0) return resize_block(lender, most, part_index);
+    free_block(lender);
+    return TENGINE_OK;
 }
 
-int fit_ir_scratch(const struct subgraph* part)
+void begin_ir_scratch(struct subgraph* part)
 {
-    ir_scratch_t* lender = lender_of(part);
-    const size_t most = find_most(lender);
-    if (most == lender->bytes) return TENGINE_OK;
-    if (most > 0) return resize_block(lender, most, part->index);
-    free_block(lender);
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
+        part->core->scratch[i].room = SIZE_MAX;
+        set_ir_scratch_lender(&part->core->scratch[i], NULL);
+    }
+}
+
+static int lend(ir_scratch_need_t* need, int part_index)
+{
+    if (need->bytes == 0) return TENGINE_OK;
+    if (need->lender->bytes < need->bytes)
+        TENGINE_RETURN_IF_ERROR(
+            resize_block(need->lender, find_ir_scratch_need(need->lender), part_index));
+    const uintptr_t begin = (uintptr_t)need->lender->block;
+    const uintptr_t mask = ALLOC_ALIGNMENT - 1;
+    need->address = (char*)need->lender->block + (((begin + mask) & ~mask) - begin);
     return TENGINE_OK;
 }
 
 int lend_ir_scratch(struct subgraph* part)
 {
-    ir_scratch_need_t* need = need_of(part);
-    if (need->bytes == 0) return TENGINE_OK;
-    if (need->lender->bytes < need->bytes)
-        TENGINE_RETURN_IF_ERROR(resize_block(need->lender, find_most(need->lender), part->index));
-    const uintptr_t begin = (uintptr_t)need->lender->block;
-    const uintptr_t mask = ALLOC_ALIGNMENT - 1;
-    need->memory = (char*)need->lender->block + (((begin + mask) & ~mask) - begin);
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i)
+        TENGINE_RETURN_IF_ERROR(lend(&part->core->scratch[i], part->index));
     return TENGINE_OK;
 }
 
 void leave_ir_scratch(struct subgraph* part)
 {
-    remove_need(need_of(part));
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i)
+        remove_need(&part->core->scratch[i]);
 }
 
 // ---- for devices ----
 
-int set_ir_part_scratch(struct subgraph* subgraph, size_t bytes)
+int set_ir_part_scratch(struct subgraph* subgraph, int memory, size_t bytes)
 {
     char what[80];
+    ir_scratch_need_t* need = &subgraph->core->scratch[memory];
     snprintf(what, sizeof what, "an arena of the %s", subgraph->device->name);
     TENGINE_RETURN_IF_ERROR(check_ir_memory(subgraph->graph, (int64_t)bytes, what));
-    need_of(subgraph)->bytes = bytes;
-    need_of(subgraph)->device = subgraph->device;
+    need->bytes = bytes;
+    need->device = subgraph->device;
     return TENGINE_OK;
 }
 
-void* get_ir_part_scratch(const struct subgraph* subgraph)
+void* get_ir_part_scratch(const struct subgraph* subgraph, int memory)
 {
-    return need_of(subgraph)->memory;
+    return subgraph->core->scratch[memory].address;
+}
+
+size_t get_ir_part_room(const struct subgraph* subgraph, int memory)
+{
+    return subgraph->core->scratch[memory].room;
 }

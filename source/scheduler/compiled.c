@@ -13,6 +13,7 @@
 #include "optimizer/optimizer.h"
 #include "scheduler/exchange.h"
 #include "scheduler/failure.h"
+#include "scheduler/lane.h"
 #include "scheduler/spare_part.h"
 #include "tengine/trace.h"
 
@@ -269,7 +270,7 @@ static int fill(ir_compiled_t* compiled, const struct subgraph* part, struct dev
     compiled->part_index = part->index;
     compiled->isolated = isolated;
     TENGINE_RETURN_IF_ERROR(detach_ir_subgraph(part, device, isolated, &compiled->subgraph));
-    set_ir_scratch_lender(compiled->subgraph, NULL);
+    TENGINE_RETURN_IF_ERROR(begin_ir_part_memories(part, compiled->subgraph, isolated));
     if (isolated) TENGINE_RETURN_IF_ERROR(isolate(compiled->subgraph));
     if (isolated) compiled->subgraph->graph->core->run = &compiled->own_run;
     if (!part->graph->run_options->profile) return TENGINE_OK;

@@ -1,72 +1,210 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduler/lane.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
+#include "base/named_memory.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
+#include "scheduler/failure.h"
 #include "scheduler/runner.h"
 #include "scheduler/shape_cache.h"
 
+// ---- lenders ----
+
+static int count_lenders(const ir_lanes_t* lanes)
+{
+    return lanes->lenders ? get_vector_num(lanes->lenders) : 0;
+}
+
+static ir_scratch_t* get_lender(const ir_lanes_t* lanes, int index)
+{
+    return *(ir_scratch_t**)get_vector_data(lanes->lenders, index);
+}
+
 void release_ir_lanes(ir_lanes_t* lanes)
 {
-    for (int i = 0; lanes->lenders && i < get_vector_num(lanes->lenders); ++i)
-        free_memory(*(ir_scratch_t**)get_vector_data(lanes->lenders, i));
+    for (int i = 0; i < count_lenders(lanes); ++i)
+        free_memory(get_lender(lanes, i));
     if (lanes->lenders) release_vector(lanes->lenders);
     lanes->lenders = NULL;
 }
 
-static int add_lender(struct vector* lenders)
+static ir_scratch_t* find_lender(const ir_lanes_t* lanes, int lane, const char* memory)
 {
-    ir_scratch_t* lender = alloc_memory(sizeof *lender);
-    if (lender && push_vector_data(lenders, &lender) == 0) return TENGINE_OK;
-    free_memory(lender);
-    return tengine_error_set(TENGINE_ENOMEM, "out of memory for the memory of parts");
+    for (int i = 0; i < count_lenders(lanes); ++i) {
+        ir_scratch_t* lender = get_lender(lanes, i);
+        if (lender->lane == lane && strcmp(lender->memory, memory) == 0) return lender;
+    }
+    return NULL;
 }
 
-static int find_lender(ir_lanes_t* lanes, int lane, ir_scratch_t** out_lender)
+static int find_or_add_lender(ir_lanes_t* lanes, int lane, const char* memory,
+                              ir_scratch_t** out_lender)
 {
-    if (!lanes->lenders) lanes->lenders = create_vector(sizeof(ir_scratch_t*), NULL);
-    if (!lanes->lenders)
+    *out_lender = find_lender(lanes, lane, memory);
+    if (*out_lender) return TENGINE_OK;
+    ir_scratch_t* lender = alloc_memory(sizeof *lender);
+    if (lender && !lanes->lenders) lanes->lenders = create_vector(sizeof lender, NULL);
+    if (!lender || !lanes->lenders || push_vector_data(lanes->lenders, &lender) < 0) {
+        free_memory(lender);
         return tengine_error_set(TENGINE_ENOMEM, "out of memory for the memory of parts");
-    while (get_vector_num(lanes->lenders) <= lane)
-        TENGINE_RETURN_IF_ERROR(add_lender(lanes->lenders));
-    *out_lender = *(ir_scratch_t**)get_vector_data(lanes->lenders, lane);
+    }
+    lender->lane = lane;
+    memcpy(lender->memory, memory, sizeof lender->memory);
+    *out_lender = lender;
+    return TENGINE_OK;
+}
+
+// The lanes of an execution graph whose scheduler is not concurrent, and its own one among them:
+// bodies have those of the graph around them.
+static ir_lanes_t* find_lanes(const struct graph* execution, int* out_lane)
+{
+    *out_lane = 0;
+    for (const struct graph* outer; (outer = execution->core->source->core->outer); ++*out_lane) {
+        if (outer->run_options->concurrent) break;
+        execution = outer;
+    }
+    return get_ir_lanes(execution->core->source);
+}
+
+// ---- the memories of a part ----
+
+// The bytes of a memory that other lanes need, and parts that are in no lane.
+static size_t count_others(const struct graph* execution, const char* memory)
+{
+    int own_lane = -1;
+    const bool is_concurrent = execution->run_options->concurrent;
+    const ir_lanes_t* lanes =
+        is_concurrent ? get_ir_lanes(execution->core->source) : find_lanes(execution, &own_lane);
+    size_t bytes = 0;
+    for (int i = 0; i < count_lenders(lanes); ++i) {
+        const ir_scratch_t* lender = get_lender(lanes, i);
+        if (lender->lane != own_lane && strcmp(lender->memory, memory) == 0)
+            bytes += find_ir_scratch_need(lender);
+    }
+    for (int i = 0; is_concurrent && i < get_vector_num(execution->subgraph_list); ++i) {
+        const struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
+        for (int k = 0; compiled && k < compiled->core->memory_num; ++k) {
+            const ir_scratch_need_t* need = &compiled->core->scratch[k];
+            if (need->lender == &need->own && strcmp(need->own.memory, memory) == 0)
+                bytes += need->bytes;
+        }
+    }
+    return bytes;
+}
+
+// The program's block may have less than the device states, and less is left if other graphs use
+// it. The part may have the bytes of its own lane again.
+static size_t limit_by_block(const struct graph* execution, const char* memory, size_t room)
+{
+    size_t left;
+    int lane = -1;
+    if (!find_named_memory_room(memory, &left)) return room;
+    const ir_lanes_t* lanes = find_lanes(execution, &lane);
+    const ir_scratch_t* own =
+        execution->run_options->concurrent ? NULL : find_lender(lanes, lane, memory);
+    if (own && own->bytes > left) left = own->bytes;
+    return left < room ? left : room;
+}
+
+static size_t find_room(const struct graph* execution, const ir_memory_t* memory, bool isolated)
+{
+    if (memory->bytes == 0) return SIZE_MAX;
+    const struct graph* outer = execution->core->source->core->outer;
+    // Such parts run beside others that are not known here.
+    if (isolated || (outer && outer->run_options->concurrent)) return 0;
+    const size_t others = count_others(execution, memory->name);
+    const size_t bytes = (uint64_t)memory->bytes > SIZE_MAX ? SIZE_MAX : (size_t)memory->bytes;
+    return limit_by_block(execution, memory->name, bytes > others ? bytes - others : 0);
+}
+
+static int list_memories(const struct subgraph* part, const struct subgraph* compiled,
+                         struct vector* out_memories)
+{
+    struct device* device = compiled->device;
+    tengine_error_clear();
+    int status = device->interface->memories(device, compiled->graph, out_memories);
+    const int number = get_vector_num(out_memories);
+    if (status == 0 && number > IR_MOST_MEMORIES)
+        status = tengine_error_set(TENGINE_EDEVICE, "%d memories: expected at most %d", number,
+                                   IR_MOST_MEMORIES);
+    return status == 0 ? TENGINE_OK
+                       : fail_ir_entry(device, "memories", part->index, part->node_num, status);
+}
+
+static void take_memories(const struct subgraph* part, struct subgraph* compiled,
+                          const struct vector* memories, bool isolated)
+{
+    compiled->core->memory_num = get_vector_num(memories);
+    for (int i = 0; i < get_vector_num(memories); ++i) {
+        const ir_memory_t* memory = get_vector_data(memories, i);
+        ir_scratch_need_t* need = &compiled->core->scratch[i];
+        memcpy(need->own.memory, memory->name, sizeof memory->name - 1);
+        need->memory_bytes = memory->bytes;
+        need->room = find_room(part->graph, memory, isolated);
+    }
+}
+
+int begin_ir_part_memories(const struct subgraph* part, struct subgraph* compiled, bool isolated)
+{
+    begin_ir_scratch(compiled);
+    if (!compiled->device->interface->memories) return TENGINE_OK;
+    struct vector* memories = create_vector(sizeof(ir_memory_t), NULL);
+    if (!memories) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of memories");
+    const int status = list_memories(part, compiled, memories);
+    if (status == TENGINE_OK) take_memories(part, compiled, memories, isolated);
+    release_vector(memories);
+    return status;
+}
+
+// ---- the lanes of parts ----
+
+static int put_into_lane(struct subgraph* part, ir_lanes_t* lanes, int lane)
+{
+    const struct subgraph* compiled = get_ir_compiled_part(part);
+    if (may_abandon_ir_part(part)) return TENGINE_OK;
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
+        ir_scratch_need_t* need = &compiled->core->scratch[i];
+        ir_scratch_t* lender;
+        if (need->bytes == 0) continue;
+        TENGINE_RETURN_IF_ERROR(find_or_add_lender(lanes, lane, need->own.memory, &lender));
+        set_ir_scratch_lender(need, lender);
+        part->core->shared_scratch[i] = (ir_shared_scratch_t){lender, (int64_t)need->bytes};
+    }
     return TENGINE_OK;
 }
 
 int put_ir_part_into_lane(struct subgraph* part, int lane)
 {
-    ir_scratch_t* lender;
-    TENGINE_RETURN_IF_ERROR(find_lender(get_ir_lanes(part->graph->core->source), lane, &lender));
-    set_ir_runner_lender(part, lender);
+    return put_into_lane(part, get_ir_lanes(part->graph->core->source), lane);
+}
+
+int put_ir_parts_into_lane(struct graph* execution)
+{
+    int lane;
+    if (execution->run_options->concurrent) return TENGINE_OK;
+    ir_lanes_t* lanes = find_lanes(execution, &lane);
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
+        TENGINE_RETURN_IF_ERROR(put_into_lane(get_ir_graph_subgraph(execution, i), lanes, lane));
     return TENGINE_OK;
 }
 
-// The parts of the graph, or those of the body with the other bodies of the same depth.
-static int put_into_one_lane(struct graph* execution)
+static int fit(struct graph* execution, ir_scratch_t* lender, int part_index)
 {
-    ir_scratch_t* lender;
-    const struct graph* root = execution;
-    int depth = 0;
-    for (; root->core->source->core->outer; ++depth) {
-        if (root->core->source->core->outer->run_options->concurrent) break;
-        root = root->core->source->core->outer;
-    }
-    TENGINE_RETURN_IF_ERROR(find_lender(get_ir_lanes(root->core->source), depth, &lender));
-    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i)
-        set_ir_runner_lender(get_ir_graph_subgraph(execution, i), lender);
-    return TENGINE_OK;
+    const size_t most = find_ir_scratch_need(lender);
+    const size_t growth = most > lender->bytes ? most - lender->bytes : 0;
+    TENGINE_RETURN_IF_ERROR(claim_ir_memory(execution, (int64_t)growth, "the arenas of its parts"));
+    return fit_ir_scratch(lender, part_index);
 }
 
 int fit_ir_lanes(struct graph* execution)
 {
-    if (!execution->run_options->concurrent) TENGINE_RETURN_IF_ERROR(put_into_one_lane(execution));
     for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i) {
-        const struct subgraph* part = get_ir_graph_subgraph(execution, i);
-        const struct subgraph* compiled = get_ir_compiled_part(part);
-        const int64_t growth = (int64_t)count_ir_scratch_growth(compiled);
-        TENGINE_RETURN_IF_ERROR(claim_ir_memory(execution, growth, "the arenas of its parts"));
-        TENGINE_RETURN_IF_ERROR(fit_ir_scratch(compiled));
+        const struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
+        for (int k = 0; k < IR_MOST_MEMORIES; ++k)
+            TENGINE_RETURN_IF_ERROR(fit(execution, compiled->core->scratch[k].lender, i));
     }
     return TENGINE_OK;
 }

@@ -41,12 +41,16 @@ static int ask_device(struct subgraph* compiled, int part_index, ir_device_memor
 
 int add_ir_part_memory(struct subgraph* compiled, int part_index, ir_device_memory_t* sum)
 {
-    const ir_scratch_need_t* scratch = &compiled->core->scratch;
+    const ir_scratch_need_t* scratch = compiled->core->scratch;
+    size_t lent = 0;
     sum->tensors += count_ir_own_tensors(compiled->graph);
-    if (scratch->lender == &scratch->own) sum->held.arena += (int64_t)scratch->own.bytes;
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
+        lent += scratch[i].bytes;
+        if (scratch[i].lender == &scratch[i].own) sum->held.arena += (int64_t)scratch[i].own.bytes;
+    }
     if (compiled->device->interface->memory) return ask_device(compiled, part_index, sum);
     ++sum->unknown_num;
-    if (scratch->bytes == 0) sum->held.arena += (int64_t)compiled->plan_bytes;
+    if (lent == 0) sum->held.arena += (int64_t)compiled->plan_bytes;
     return TENGINE_OK;
 }
 

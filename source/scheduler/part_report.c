@@ -64,7 +64,39 @@ static int translate(const struct subgraph* part, const struct subgraph* compile
     return TENGINE_OK;
 }
 
-int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct vector* out_steps)
+static int check_places(const struct subgraph* part, const struct subgraph* compiled,
+                        const struct vector* places, int first, int block_num)
+{
+    if (get_vector_num(places) - first != block_num)
+        return fail_plan(part, compiled->device, "block", get_vector_num(places) - first);
+    for (int i = first; i < get_vector_num(places); ++i) {
+        const int memory = ((const ir_block_place_t*)get_vector_data(places, i))->memory;
+        if (!is_index(memory, compiled->core->memory_num))
+            return fail_plan(part, compiled->device, "memory", memory);
+    }
+    return TENGINE_OK;
+}
+
+static int place_blocks(const struct subgraph* part, struct subgraph* compiled, int block_num,
+                        struct vector* out_places)
+{
+    struct device* device = compiled->device;
+    const int first = get_vector_num(out_places);
+    if (!device->interface->place || compiled->core->memory_num < 2) {
+        const ir_block_place_t place = {0};
+        for (int i = 0; i < block_num; ++i)
+            if (push_vector_data(out_places, &place) < 0)
+                return tengine_error_set(TENGINE_ENOMEM, "out of memory for a memory plan");
+        return TENGINE_OK;
+    }
+    tengine_error_clear();
+    const int status = device->interface->place(device, compiled, out_places);
+    if (status != 0) return fail_ir_entry(device, "place", part->index, part->node_num, status);
+    return check_places(part, compiled, out_places, first, block_num);
+}
+
+int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct vector* out_steps,
+                 struct vector* out_places)
 {
     struct subgraph* compiled = get_ir_compiled_part(part);
     if (!compiled || !compiled->device->interface->plan) return TENGINE_OK;
@@ -73,5 +105,7 @@ int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct 
     tengine_error_clear();
     const int status = device->interface->plan(device, compiled, out_blocks, out_steps);
     if (status != 0) return fail_ir_entry(device, "plan", part->index, part->node_num, status);
-    return translate(part, compiled, out_blocks, first_block, out_steps, first_step);
+    TENGINE_RETURN_IF_ERROR(
+        translate(part, compiled, out_blocks, first_block, out_steps, first_step));
+    return place_blocks(part, compiled, get_vector_num(out_blocks) - first_block, out_places);
 }

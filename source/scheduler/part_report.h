@@ -12,8 +12,9 @@ TENGINE_EXTERN_C_BEGIN
 int count_ir_node(const struct node* node, struct vector* out_counters);
 
 // Between runs: appends the ir_part_block_t of the device that runs the part, with the indices of
-// tensors in the execution graph, and the node in the execution graph of each of its steps
-// (int32_t); nothing for a device without plans.
-int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct vector* out_steps);
+// tensors in the execution graph, the node in the execution graph of each of its steps (int32_t),
+// and the ir_block_place_t of each block; nothing for a device without plans.
+int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct vector* out_steps,
+                 struct vector* out_places);
 
 TENGINE_EXTERN_C_END

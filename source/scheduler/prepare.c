@@ -6,6 +6,7 @@
 #include "optimizer/optimizer.h"
 #include "scheduler/body.h"
 #include "scheduler/failure.h"
+#include "scheduler/lane.h"
 #include "scheduler/part_memory.h"
 #include "scheduler/runner.h"
 #include "scheduler/session.h"
@@ -73,7 +74,7 @@ int prepare_ir_parts(struct graph* execution)
         TENGINE_RETURN_IF_ERROR(claim_part(execution, part));
     }
     forget_ir_times(execution);
-    return TENGINE_OK;
+    return put_ir_parts_into_lane(execution);
 }
 
 int publish_ir_parts(struct graph* execution)

@@ -117,14 +117,10 @@ int retire_ir_runner(struct subgraph* part)
     return release_runner(runner, &part->device_graph);
 }
 
-void set_ir_runner_lender(struct subgraph* part, ir_scratch_t* lender)
+bool may_abandon_ir_part(const struct subgraph* part)
 {
     const ir_runner_t* runner = part->core->runner;
-    struct subgraph* compiled = runner->compiled->subgraph;
-    // A call that never returns may write to its memory at any time.
-    if (runner->compiled->isolated || compiled->core->scratch.bytes == 0) return;
-    part->core->scratch_lender = lender;
-    set_ir_scratch_lender(compiled, lender);
+    return runner->compiled->isolated;
 }
 
 static void forget_times(ir_runner_t* runner)

@@ -5,7 +5,6 @@
 // device, and takes the results out. Which parts have a runner: prepare.c.
 #pragma once
 
-#include "graph/scratch.h"
 #include "scheduler/compiled.h"
 #include "scheduler/frame.h"
 #include "tengine/device.h"
@@ -25,9 +24,9 @@ int close_ir_runner(struct subgraph* part);
 // device can use it again (device.h, pre_run).
 int retire_ir_runner(struct subgraph* part);
 
-// Sets the lender of the compiled part, which must outlive it. A part that may be abandoned keeps
-// its own, and so does a device that takes the part over later.
-void set_ir_runner_lender(struct subgraph* part, ir_scratch_t* lender);
+// Whether the compiled part may be abandoned: a call that never returns may write to its memory at
+// any time.
+bool may_abandon_ir_part(const struct subgraph* part);
 
 // Runs a part for a frame, within the time limit, and on the default device if the device fails, as
 // run_ir_subgraph() promises. A part has one call at a time; different parts may run on different

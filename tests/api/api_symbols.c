@@ -28,6 +28,7 @@ const struct api_symbol api_symbols[] = {
     SYMBOL(init_tengine),
     SYMBOL(release_tengine),
     SYMBOL(tengine_arena_set),
+    SYMBOL(tengine_memory_set),
     SYMBOL(tengine_arena_get_use),
     SYMBOL(tengine_file_replace),
     SYMBOL(tengine_file_put),

@@ -113,8 +113,16 @@ class ArenaTest : public testing::Test
     // `loaded` gets the graph and lets a test inspect it before it is destroyed.
     bool use_model(int threads)
     {
-        graph_ = create_graph(nullptr, "tengine", path_.c_str());
+        if (!memories_ || make_context()) graph_ = create_graph(context_, "tengine", path_.c_str());
+        if (!graph_) drop_graph();
         return graph_ && run_batch(1, threads) && run_batch(2, threads) && run_batch(1, threads);
+    }
+
+    bool make_context()
+    {
+        context_ = create_context("arena", 1);
+        return context_ && add_context_device(context_, get_default_device()) == 0 &&
+               tengine_context_set_option(context_, "CPU.memories", memories_) == 0;
     }
 
     bool run_batch(int batch, int threads)
@@ -135,11 +143,15 @@ class ArenaTest : public testing::Test
     {
         EXPECT_TRUE(!graph_ || destroy_graph(graph_) == 0);
         graph_ = nullptr;
+        if (context_) destroy_context(context_);
+        context_ = nullptr;
     }
 
     std::string path_;
     std::vector<float> image_;
     graph_t graph_ = nullptr;
+    context_t context_ = nullptr;
+    const char* memories_ = nullptr;  // the option of the CPU, or none
     std::unique_ptr<char[]> memory_;
 };
 
@@ -292,6 +304,13 @@ TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanly)
     // The peak is a close estimate of the size.
     EXPECT_LE(arena_use().peak, least);
     EXPECT_GT(arena_use().peak, least * 3 / 4);
+}
+
+TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanlyWithMemories)
+{
+    ASSERT_TRUE(save(create_small_network));
+    memories_ = "SRAM:2000:1,DRAM:0:8";
+    EXPECT_GT(find_least(4096, kAmple, 256, 1), 0u);
 }
 
 TEST_F(ArenaSizeTest, EverySizeWorksOrFailsCleanlyWithTwoThreads)

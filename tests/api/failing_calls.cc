@@ -351,6 +351,7 @@ static std::vector<FailingCall> library_calls()
         CALL(tengine_data_type_get_size(-1), -1),
         CALL(tengine_data_type_get_bits(-1), -1),
         CALL(tengine_arena_set(nullptr, 1), -1),
+        CALL(tengine_memory_set("SRAM", nullptr, 1), -1),
     };
 }
 

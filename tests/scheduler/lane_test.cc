@@ -41,7 +41,7 @@ class Spoiler
   private:
     int note(subgraph* part)
     {
-        void* memory = get_ir_part_scratch(part);
+        void* memory = get_ir_part_scratch(part, 0);
         if (memory) std::memset(memory, 0xff, part->plan_bytes);
         const std::lock_guard<std::mutex> lock(mutex_);
         places_[get_ir_graph_node(part->graph, part->node_list[0])->name] = memory;
@@ -108,7 +108,8 @@ class LaneTest : public testing::Test
         EXPECT_EQ(count_ir_device_memory(session_.source(), devices), TENGINE_OK);
         int64_t bytes = 0;
         for (int i = 0; i < get_vector_num(devices); ++i)
-            bytes += static_cast<const ir_device_memory_t*>(get_vector_data(devices, i))->held.arena;
+            bytes +=
+                static_cast<const ir_device_memory_t*>(get_vector_data(devices, i))->held.arena;
         release_vector(devices);
         return bytes;
     }
@@ -208,7 +209,7 @@ TEST_F(LaneTest, ACallThatIsGivenUpWritesToNoOtherMemory)
     run(1000);
     const auto of_a = spoiler_a_.places();
     EXPECT_NE(of_a.begin()->second, of_a.rbegin()->second);
-    EXPECT_EQ(session_.part(0)->core->scratch_lender, nullptr);
+    EXPECT_EQ(session_.part(0)->core->shared_scratch[0].lender, nullptr);
     ASSERT_EQ(session_.postrun(), TENGINE_OK);
 
     session_.set("run.watchdog_ms", "500");

@@ -88,11 +88,12 @@ void add_tensor_shapes(json* report)
     const json edge = {{"name", "string"}, {"type", "string"},     {"shape", {"number"}},
                        {"bytes", "count"}, {"producer", "number"}, {"constant", "boolean"},
                        {"part", "number"}, {"arena", "any"},       {"offset", "any"}};
-    const json arena = {{"device", "string"}, {"part", "count"},   {"bytes", "count"},
-                        {"copies", "count"},  {"memory", "count"}, {"steps", {"count"}}};
-    const json block = {{"tensor", "number"}, {"arena", "count"}, {"block", "count"},
-                        {"offset", "count"},  {"bytes", "count"}, {"first", "count"},
-                        {"last", "count"}};
+    const json arena = {{"device", "string"},      {"part", "count"},   {"bytes", "count"},
+                        {"copies", "count"},       {"memory", "count"}, {"name", "string"},
+                        {"memory_bytes", "count"}, {"steps", {"count"}}};
+    const json block = {{"tensor", "number"}, {"arena", "count"},   {"block", "count"},
+                        {"offset", "count"},  {"bytes", "count"},   {"first", "count"},
+                        {"last", "count"},    {"reason", "string"}, {"reason_bytes", "count"}};
     (*report)["trace"] = "null";
     (*report)["tensors"] = json::array({edge});
     (*report)["plan"] = {{"arenas", json::array({arena})}, {"blocks", json::array({block})}};
@@ -198,8 +199,6 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
         {"shapes", json::array({"string"})}, {"used", "null"}, {"reason", "string"}};
     json report = {{"version", "count"},
                    {"model", "string"},
-                   {"entry", "string"},
-                   {"entries", json::array({"string"})},
                    {"metadata", metadata_shape()},
                    {"placed", "boolean"},
                    {"inputs", json::array({input})},
@@ -405,6 +404,23 @@ TEST(RunCommand, MemoryIsPrintedOnRequest)
         EXPECT_NE(finished.output.find(part), std::string::npos) << part << finished.output;
     const std::string inspected = run({"inspect", model}).output;
     EXPECT_NE(inspected.find("CPU, arena"), std::string::npos) << inspected;
+    EXPECT_EQ(inspected.find("SRAM"), std::string::npos) << inspected;
+}
+
+TEST(RunCommand, MemoriesOfTheBoardArePrintedWithReasons)
+{
+    const std::string model = data_file("digits.onnx");
+    const std::string memories = "CPU.memories=SRAM:8192:1,DRAM:0:8";
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"run", model, "--memory", "--option", memories},
+          std::vector<std::string>{"inspect", model, "--option", memories}}) {
+        const Finished finished = run(command);
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        for (const char* part : {"of 8.19 kB", "of any size", "too large for SRAM: it has 8.19 kB",
+                                 "no room in SRAM: "})
+            EXPECT_NE(finished.output.find(part), std::string::npos) << part << finished.output;
+    }
+    EXPECT_NE(run({"run", model, "--option", "CPU.memories=SRAM"}).status, 0);
 }
 
 TEST(InspectCommand, SaysWhereEveryNodeIs)

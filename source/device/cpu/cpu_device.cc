@@ -16,6 +16,7 @@
 #include "device/cpu/kernel/product/matrix_product.h"
 #include "device/cpu/kernel/vector/instruction_set.h"
 #include "device/cpu/kernel/vector/vector_target.h"
+#include "device/cpu/plan/memories.h"
 #include "device/cpu/plan/plan.h"
 #include "graph/graph.h"
 #include "operator/registry.h"
@@ -73,7 +74,7 @@ int pre_run(struct device* device, subgraph* part, void*)
             if (is_timing_wanted(*part->graph))
                 state_of(device).timed.choose(kernels, plan->steps());
 #endif
-            TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
+            TENGINE_RETURN_IF_ERROR(plan->prepare(*part, list_tiers(*part, device)));
             part->device_graph = plan.release();
             return TENGINE_OK;
         },
@@ -83,8 +84,8 @@ int pre_run(struct device* device, subgraph* part, void*)
 int run(struct device*, subgraph* part)
 {
     Plan& plan = *static_cast<Plan*>(part->device_graph);
-    return guarded([&] { return plan.run(get_ir_part_scratch(part)); },
-                   "part %d: out of memory for a run", part->index);
+    return guarded([&] { return plan.run(*part); }, "part %d: out of memory for a run",
+                   part->index);
 }
 
 int measure(struct device*, subgraph* part, int64_t* out_node_ns)
@@ -102,6 +103,19 @@ int kernel(struct device*, subgraph* part, int index, ir_node_kernel_t* out_kern
 int plan(struct device*, subgraph* part, struct vector* out_blocks, struct vector* out_steps)
 {
     static_cast<const Plan*>(part->device_graph)->list_blocks(*part, out_blocks, out_steps);
+    return TENGINE_OK;
+}
+
+int place(struct device*, subgraph* part, struct vector* out_places)
+{
+    static_cast<const Plan*>(part->device_graph)->list_places(out_places);
+    return TENGINE_OK;
+}
+
+int memories(struct device* device, const graph* graph, struct vector* out_memories)
+{
+    for (const ir_memory_t& memory : list_memories(*graph, device))
+        if (push_vector_data(out_memories, &memory) < 0) throw std::bad_alloc();
     return TENGINE_OK;
 }
 
@@ -231,10 +245,15 @@ constexpr Option kOptions[] = {
       "kernels to use: fast, or reference, the plain ones that fast ones are tested against"},
      {"fast", "reference"},
      "fast or reference"},
+    {{"memories", "",
+      "memories of the board in which tensors inside parts are placed, the fastest first: "
+      "NAME:BYTES:NS,..., NS for 1 KiB; empty: one"},
+     {},
+     ""},
 #endif
 };
 
-constexpr const char* kKeys = IS_MINIMAL ? "winograd" : "winograd, timing or kernels";
+constexpr const char* kKeys = IS_MINIMAL ? "winograd" : "winograd, timing, kernels or memories";
 
 int check_option(struct device*, const char* key, const char* value)
 {
@@ -244,6 +263,12 @@ int check_option(struct device*, const char* key, const char* value)
     if (option == std::end(kOptions))
         return tengine_error_set(TENGINE_ENOENT, "CPU: unknown option '%.100s': expected %s", key,
                                  kKeys);
+#ifndef TENGINE_MINIMAL
+    if (!option->values[0]) {
+        Vector<ir_memory_t> memories;
+        return *value ? parse_memories(value, &memories) : TENGINE_OK;
+    }
+#endif
     for (const char* known : option->values)
         if (known && std::strcmp(value, known) == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_EINVAL, "CPU: invalid %s '%.100s': expected %s", key, value,
@@ -270,6 +295,8 @@ struct interface make_interface()
     if (!IS_MINIMAL) {
         table.kernel = guarded_entry<kernel>;
         table.plan = guarded_entry<plan>;
+        table.memories = guarded_entry<memories>;
+        table.place = guarded_entry<place>;
     }
     table.check_option = guarded_entry<check_option>;
     table.option = get_option;

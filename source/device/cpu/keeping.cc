@@ -15,6 +15,7 @@
 #include "base/minimal.h"
 #include "device/cpu/device_state.h"
 #include "device/cpu/kernel/product/pixels_f32.h"
+#include "device/cpu/plan/memories.h"
 #include "device/cpu/plan/plan.h"
 #include "device/cpu/shared/rounding.h"
 #include "tengine/version.h"
@@ -203,7 +204,7 @@ int load(struct device* device, subgraph* part, const void* data, size_t size)
             std::unique_ptr<Plan> plan;
             TENGINE_RETURN_IF_ERROR(Plan::choose(kernels_of(device, *part->graph), *part, &plan));
             TENGINE_RETURN_IF_ERROR(give(*device, data, size, plan->steps()));
-            TENGINE_RETURN_IF_ERROR(plan->prepare(*part));
+            TENGINE_RETURN_IF_ERROR(plan->prepare(*part, list_tiers(*part, device)));
             TENGINE_RETURN_IF_ERROR(check_taken(plan->steps()));
             part->device_graph = plan.release();
             return TENGINE_OK;

@@ -35,7 +35,7 @@ struct SingleNodePart
 int run_part(struct subgraph& part)
 {
     device* device = part.device;
-    set_ir_scratch_lender(&part, nullptr);
+    begin_ir_scratch(&part);
     int status = device->interface->pre_run(device, &part, nullptr);
     if (status >= 0) {
         status = lend_ir_scratch(&part);

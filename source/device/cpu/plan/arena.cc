@@ -26,7 +26,7 @@ class ArenaPlanner
         ranges_.resize(steps.size(), nullptr);
     }
 
-    int plan(ArenaPlan* out_plan)
+    int plan(Vector<memory_tier_t> tiers, ArenaPlan* out_plan)
     {
         for (const Step& step : steps_)
             for (tensor* input : step.inputs)
@@ -35,11 +35,21 @@ class ArenaPlanner
             extend_inputs(static_cast<int>(i));
             add_outputs(static_cast<int>(i));
         }
-        TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(), static_cast<int64_t>(blocks_.size()),
-                                            ALLOC_ALIGNMENT, &out_plan->bytes));
+        const size_t tensor_blocks = blocks_.size();
+        Vector<int32_t> places(tensor_blocks, 0);
+        if (!IS_MINIMAL && tiers.size() > 1) {
+            add_scratch();
+            TENGINE_RETURN_IF_ERROR(plan_tiers(tiers, &places, out_plan));
+            for (size_t i = tensor_blocks; i < blocks_.size(); ++i)
+                out_plan->scratch.push_back({places[i], blocks_[i].offset, blocks_[i].size});
+        } else {
+            TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(), static_cast<int64_t>(tensor_blocks),
+                                                ALLOC_ALIGNMENT, &out_plan->sizes[0]));
+        }
         for (const Use& use : uses_)
             if (use.value)
-                out_plan->entries.push_back({use.value, blocks_[use.block].offset + use.shift,
+                out_plan->entries.push_back({use.value, places[use.block],
+                                             blocks_[use.block].offset + use.shift,
                                              std::max<size_t>(count_bytes(*use.value), 1),
                                              static_cast<int32_t>(use.block), use.first, use.last});
         return TENGINE_OK;
@@ -60,7 +70,33 @@ class ArenaPlanner
         for (tensor* input : steps_[step].inputs) {
             if (!input || !uses_.find(input)->value) continue;
             extend(step, *input, uses_[input]);
+            moved_[uses_[input].block] += get_ir_tensor_bytes(input);
         }
+    }
+
+    // One block for each step. A kernel writes and reads its scratch.
+    void add_scratch()
+    {
+        for (size_t i = 0; i < steps_.size(); ++i) {
+            memory_block_t block = {};
+            if (!steps_[i].dynamic)
+                block.size = static_cast<size_t>(
+                    std::min<uint64_t>(steps_[i].context.scratch_size, SIZE_MAX));
+            block.first_use = block.last_use = static_cast<int32_t>(i);
+            blocks_.push_back(block);
+            moved_.push_back(2 * uint64_t{block.size});
+        }
+    }
+
+    int plan_tiers(Vector<memory_tier_t>& tiers, Vector<int32_t>* places, ArenaPlan* out_plan)
+    {
+        places->resize(blocks_.size());
+        TENGINE_RETURN_IF_ERROR(plan_memory_tiers(
+            blocks_.data(), moved_.data(), places->data(), static_cast<int64_t>(blocks_.size()),
+            ALLOC_ALIGNMENT, tiers.data(), static_cast<int>(tiers.size())));
+        for (size_t i = 0; i < tiers.size(); ++i)
+            out_plan->sizes[i] = tiers[i].used;
+        return TENGINE_OK;
     }
 
     // The pictures of one micro-batch, if no other step uses the tensor.
@@ -113,6 +149,7 @@ class ArenaPlanner
             use.first = find_first(step, *output);
             if (place == blocks_.size()) add_block(use.first, *output);
             extend(step, *output, use);
+            moved_[place] += get_ir_tensor_bytes(output);
         }
     }
 
@@ -122,6 +159,7 @@ class ArenaPlanner
         block.size = std::max<size_t>(count_bytes(value), 1);
         block.first_use = block.last_use = first;
         blocks_.push_back(block);
+        moved_.push_back(0);
     }
 
     // The block of a joined tensor begins with the first tensor that is written into it. A tensor
@@ -143,6 +181,7 @@ class ArenaPlanner
         use.block = block;
         use.shift = static_cast<size_t>(placement.first) * output.elem_size;
         extend(step, *placement.whole, use);
+        moved_[block] += get_ir_tensor_bytes(&output);
     }
 
     int ask_kernel(const Step& step, int output_index) const
@@ -174,24 +213,31 @@ class ArenaPlanner
     TensorTable<int> counts_;             // of micro-batches, for tensors that are divided
     TensorTable<Use> uses_;
     Vector<memory_block_t> blocks_;
+    Vector<uint64_t> moved_;  // bytes that steps write to and read from each
 };
 
 }  // namespace
 
 int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-               const MicroBatchList& batches, ArenaPlan* out_plan)
+               const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
+               ArenaPlan* out_plan)
 {
     ArenaPlan& plan = *out_plan;
-    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps, joins, batches).plan(&plan));
+    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps, joins, batches).plan(tiers, &plan));
     uint64_t scratch_bytes = 0;
     for (const Step& step : steps)
-        scratch_bytes = std::max(scratch_bytes, step.context.scratch_size);
-    if (!checked_align(plan.bytes, ALLOC_ALIGNMENT, &plan.scratch_offset) ||
-        scratch_bytes > SIZE_MAX ||
-        !checked_add(plan.scratch_offset, static_cast<size_t>(scratch_bytes), &plan.bytes))
-        return tengine_error_set(
-            TENGINE_ELIMIT, "part %d needs more memory than the address space has", part.index);
-    return TENGINE_OK;
+        if (plan.scratch.empty())
+            scratch_bytes = std::max(scratch_bytes, step.context.scratch_size);
+    bool fits =
+        checked_align(plan.sizes[0], ALLOC_ALIGNMENT, &plan.scratch_offset) &&
+        scratch_bytes <= SIZE_MAX &&
+        checked_add(plan.scratch_offset, static_cast<size_t>(scratch_bytes), &plan.sizes[0]);
+    for (const size_t size : plan.sizes)
+        fits = fits && checked_add(plan.bytes, size, &plan.bytes);
+    return fits ? TENGINE_OK
+                : tengine_error_set(TENGINE_ELIMIT,
+                                    "part %d needs more memory than the address space has",
+                                    part.index);
 }
 
 }  // namespace tengine::cpu

@@ -78,6 +78,67 @@ Map<const ir_tensor_core*, int32_t> index_tensors(const graph& graph)
     return indices;
 }
 
+// Scratch in an arena, and the steps that have it.
+struct ScratchBlock
+{
+    ArenaPlan::Scratch place;
+    int32_t first, last;
+};
+
+Vector<ScratchBlock> list_scratch(const ArenaPlan& plan, size_t step_num)
+{
+    Vector<ScratchBlock> list;
+    for (size_t i = 0; i < plan.scratch.size(); ++i)
+        if (plan.scratch[i].bytes > 0)
+            list.push_back({plan.scratch[i], static_cast<int32_t>(i), static_cast<int32_t>(i)});
+    if (plan.scratch.empty() && plan.sizes[0] > plan.scratch_offset)
+        list.push_back({{0, plan.scratch_offset, plan.sizes[0] - plan.scratch_offset},
+                        0,
+                        static_cast<int32_t>(step_num) - 1});
+    return list;
+}
+
+// The bytes of a memory that a block has, from its first step to its last.
+struct Extent
+{
+    int32_t memory;
+    size_t begin, end;
+    int32_t first, last;
+};
+
+// Adds a tensor to the extent of its block; extents are those of the blocks by number.
+void widen(Vector<Extent>& extents, const ArenaPlan::Entry& entry)
+{
+    const auto block = static_cast<size_t>(entry.block);
+    if (extents.size() <= block) extents.resize(block + 1, {0, SIZE_MAX, 0, INT32_MAX, -1});
+    Extent& extent = extents[block];
+    extent.memory = entry.memory;
+    extent.begin = std::min(extent.begin, entry.offset);
+    extent.end = std::max(extent.end, entry.offset + entry.bytes);
+    extent.first = std::min(extent.first, entry.first);
+    extent.last = std::max(extent.last, entry.last);
+}
+
+// The bytes of a memory that blocks have in each step.
+Vector<size_t> count_taken(const Vector<Extent>& extents, int32_t memory, size_t step_num)
+{
+    Vector<size_t> taken(step_num, 0);
+    for (const Extent& each : extents)
+        for (int32_t step = each.first; each.memory == memory && step <= each.last; ++step)
+            taken[static_cast<size_t>(step)] += each.end - each.begin;
+    return taken;
+}
+
+// The reason why a block is not in the memory before its own, of which blocks have `taken`.
+ir_block_place_t explain_place(const Extent& block, const Vector<size_t>& taken, size_t room)
+{
+    if (block.end - block.begin > room)
+        return {block.memory, IR_PLACE_TOO_LARGE, static_cast<int64_t>(room)};
+    const size_t most =
+        *std::max_element(taken.begin() + block.first, taken.begin() + block.last + 1);
+    return {block.memory, IR_PLACE_NO_ROOM, static_cast<int64_t>(most)};
+}
+
 }  // namespace
 
 void Plan::list_blocks(const subgraph& part, struct vector* out_blocks,
@@ -85,7 +146,7 @@ void Plan::list_blocks(const subgraph& part, struct vector* out_blocks,
 {
     const Map<const ir_tensor_core*, int32_t> indices = index_tensors(*part.graph);
     int32_t most = 0;
-    for (const ArenaPlan::Entry& entry : planned_) {
+    for (const ArenaPlan::Entry& entry : planned_.entries) {
         ir_part_block_t block = {};
         block.tensor = indices.at(entry.value->core);
         block.block = entry.block;
@@ -96,17 +157,41 @@ void Plan::list_blocks(const subgraph& part, struct vector* out_blocks,
         append(out_blocks, block);
         most = std::max(most, entry.block + 1);
     }
-    if (arena_bytes_ > scratch_offset_) {
+    for (const ScratchBlock& each : list_scratch(planned_, steps_.size())) {
         ir_part_block_t scratch = {};
         scratch.tensor = -1;
-        scratch.block = most;
-        scratch.offset = static_cast<int64_t>(scratch_offset_);
-        scratch.bytes = static_cast<int64_t>(arena_bytes_ - scratch_offset_);
-        scratch.last = static_cast<int32_t>(steps_.size()) - 1;
+        scratch.block = most++;
+        scratch.offset = static_cast<int64_t>(each.place.offset);
+        scratch.bytes = static_cast<int64_t>(each.place.bytes);
+        scratch.first = each.first;
+        scratch.last = each.last;
         append(out_blocks, scratch);
     }
     for (const Step& step : steps_)
         append(out_steps, int32_t{step.position});
+}
+
+void Plan::list_places(struct vector* out_places) const
+{
+    Vector<Extent> extents;
+    for (const ArenaPlan::Entry& entry : planned_.entries)
+        widen(extents, entry);
+    const size_t tensor_blocks = extents.size();
+    for (const ScratchBlock& each : list_scratch(planned_, steps_.size()))
+        extents.push_back({each.place.memory, each.place.offset,
+                           each.place.offset + each.place.bytes, each.first, each.last});
+    Vector<Vector<size_t>> taken;
+    for (size_t i = 0; i + 1 < tiers_.size(); ++i)
+        taken.push_back(count_taken(extents, static_cast<int32_t>(i), steps_.size()));
+    const auto explain = [&](const Extent& block) -> ir_block_place_t {
+        if (block.memory == 0) return {0, IR_PLACE_CHOSEN, 0};
+        const auto faster = static_cast<size_t>(block.memory) - 1;
+        return explain_place(block, taken[faster], tiers_[faster].bytes);
+    };
+    for (const ArenaPlan::Entry& entry : planned_.entries)
+        append(out_places, explain(extents[static_cast<size_t>(entry.block)]));
+    for (size_t i = tensor_blocks; i < extents.size(); ++i)
+        append(out_places, explain(extents[i]));
 }
 
 }  // namespace tengine::cpu

@@ -2,6 +2,7 @@
 #include "device/cpu/plan/plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/minimal.h"
@@ -25,7 +26,7 @@ int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan
     return TENGINE_OK;
 }
 
-int Plan::prepare(subgraph& part)
+int Plan::prepare(subgraph& part, const Vector<memory_tier_t>& tiers)
 {
     for (Step& step : steps_) {
         if (IS_MINIMAL) break;  // see is_ir_tensor_aligned()
@@ -37,7 +38,7 @@ int Plan::prepare(subgraph& part)
         divide_batch(part, steps_, joins_, &batches_);
     }
     TENGINE_RETURN_IF_ERROR(prepare_steps());
-    return reserve_arena(part);
+    return reserve_arenas(part, tiers);
 }
 
 int Plan::prepare_steps()
@@ -66,11 +67,10 @@ Plan::~Plan()
 
 void Plan::leave_part()
 {
-    for (const ArenaPlan::Entry& entry : planned_)
+    for (const ArenaPlan::Entry& entry : planned_.entries)
         entry.value->data = nullptr;
-    planned_.clear();
-    arena_ = nullptr;
-    arena_bytes_ = 0;
+    planned_ = {};
+    std::fill(std::begin(arenas_), std::end(arenas_), nullptr);
 }
 
 void Plan::add_steps(const subgraph& part)
@@ -102,46 +102,55 @@ int Plan::for_each_known(const Work& work)
 
 // Micro-batches keep their inputs and results whole while they run, so that the arena may be larger
 // than without them, which it is not allowed to be.
-int Plan::place_tensors(const subgraph& part, ArenaPlan* out_plan)
+int Plan::place_tensors(const subgraph& part, const Vector<memory_tier_t>& tiers,
+                        ArenaPlan* out_plan)
 {
-    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, batches_, out_plan));
+    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, batches_, tiers, out_plan));
     if (batches_.empty()) return TENGINE_OK;
     ArenaPlan whole;
-    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, {}, &whole));
+    TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, {}, tiers, &whole));
     if (out_plan->bytes <= whole.bytes) return TENGINE_OK;
     batches_ = {};
     TENGINE_RETURN_IF_ERROR(prepare_steps());
     *out_plan = {};
-    return plan_arena(part, steps_, joins_, batches_, out_plan);
+    return plan_arena(part, steps_, joins_, batches_, tiers, out_plan);
 }
 
-int Plan::reserve_arena(subgraph& part)
+int Plan::reserve_arenas(subgraph& part, const Vector<memory_tier_t>& tiers)
 {
-    ArenaPlan plan;
-    TENGINE_RETURN_IF_ERROR(place_tensors(part, &plan));
-    part.plan_bytes = plan.bytes;
-    arena_bytes_ = plan.bytes;
-    planned_ = std::move(plan.entries);
-    scratch_offset_ = plan.scratch_offset;
-    return set_ir_part_scratch(&part, arena_bytes_);
+    TENGINE_RETURN_IF_ERROR(place_tensors(part, tiers, &planned_));
+    tiers_ = tiers;
+    part.plan_bytes = planned_.bytes;
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i)
+        TENGINE_RETURN_IF_ERROR(set_ir_part_scratch(&part, i, planned_.sizes[i]));
+    return TENGINE_OK;
 }
 
-// The core lends the arena for a run, at an address of its choice.
-void Plan::use_arena(void* arena)
+// The core lends the arenas for a run, at addresses of its choice.
+void Plan::use_arenas(const subgraph& part)
 {
-    if (arena == arena_) return;
-    arena_ = static_cast<char*>(arena);
-    for (const ArenaPlan::Entry& entry : planned_)
-        entry.value->data = arena_ + entry.offset;
-    for (Step& step : steps_)
-        step.context.scratch = arena_ + scratch_offset_;
+    bool same = true;
+    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
+        auto* arena = static_cast<char*>(get_ir_part_scratch(&part, i));
+        same = same && arena == arenas_[i];
+        arenas_[i] = arena;
+    }
+    if (same) return;
+    for (const ArenaPlan::Entry& entry : planned_.entries)
+        entry.value->data = arenas_[entry.memory] + entry.offset;
+    for (size_t i = 0; i < steps_.size(); ++i) {
+        const ArenaPlan::Scratch shared = {0, planned_.scratch_offset, 0};
+        const ArenaPlan::Scratch& own = planned_.scratch.empty() ? shared : planned_.scratch[i];
+        steps_[i].context.scratch = arenas_[own.memory] + own.offset;
+    }
 }
 
 size_t Plan::compiled_bytes() const
 {
     size_t bytes = sizeof(*this) + sizeof(Step) * steps_.capacity() +
                    sizeof(int64_t) * times_.capacity() +
-                   sizeof(ArenaPlan::Entry) * planned_.capacity() + constants_.bytes();
+                   sizeof(ArenaPlan::Entry) * planned_.entries.capacity() +
+                   sizeof(ArenaPlan::Scratch) * planned_.scratch.capacity() + constants_.bytes();
 #ifndef TENGINE_MINIMAL
     bytes += static_cast<size_t>(dynamic_scratch_bytes_);
 #endif

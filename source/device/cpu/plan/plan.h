@@ -25,13 +25,14 @@ class Plan : public Allocated
     // Compiles a part in two steps: the first chooses kernels, which the caller may replace; the
     // second packs weights and plans memory.
     static int choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan);
-    int prepare(subgraph& part);
+    // `tiers`: the memories that the part has.
+    int prepare(subgraph& part, const Vector<memory_tier_t>& tiers);
     ~Plan();
     Plan(const Plan&) = delete;
     Plan& operator=(const Plan&) = delete;
 
-    // In the arena that the core lends, for as many bytes as prepare() has asked for.
-    int run(void* arena);
+    // In the arenas that the core lends, for as many bytes as prepare() has asked for.
+    int run(const subgraph& part);
     // Time of each step in the last run, in ns and in the order of the part's nodes; -1 without
     // run_options.profile or before a run.
     void copy_times(int64_t* out_ns) const;
@@ -44,6 +45,10 @@ class Plan : public Allocated
     // Throws std::bad_alloc.
     void list_blocks(const subgraph& part, struct vector* out_blocks,
                      struct vector* out_steps) const;
+
+    // For each of these blocks its memory and the reason, as interface.place. Throws
+    // std::bad_alloc.
+    void list_places(struct vector* out_places) const;
 
     // Leaves the tensors after the last run, since the part's graph may end before the plan.
     void leave_part();
@@ -61,9 +66,10 @@ class Plan : public Allocated
     int for_each_known(const Work& work);
     // Prepares kernels for the shapes of their steps, those of a micro-batch where there are some.
     int prepare_steps();
-    int place_tensors(const subgraph& part, ArenaPlan* out_plan);
-    int reserve_arena(subgraph& part);
-    void use_arena(void* arena);
+    int place_tensors(const subgraph& part, const Vector<memory_tier_t>& tiers,
+                      ArenaPlan* out_plan);
+    int reserve_arenas(subgraph& part, const Vector<memory_tier_t>& tiers);
+    void use_arenas(const subgraph& part);
     int run_steps(size_t begin, size_t end);
     int run_step(Step& step);
     int run_dynamic(Step& step);
@@ -80,18 +86,17 @@ class Plan : public Allocated
     Vector<Step> steps_;
     Joins joins_;
     MicroBatchList batches_;
-    Vector<int64_t> times_;             // one for each step with run_options.profile, else empty
-    Vector<ArenaPlan::Entry> planned_;  // tensors whose data lies in the arena
+    Vector<int64_t> times_;  // one for each step with run_options.profile, else empty
+    ArenaPlan planned_;      // tensors whose data lies in the arenas, and scratch
+    Vector<memory_tier_t> tiers_;
     GraphPool pool_;
 #ifndef TENGINE_MINIMAL
     // The arena of steps whose shapes depend on data, which run one after the other; it only grows.
     std::unique_ptr<void, void (*)(void*)> dynamic_scratch_{nullptr, free_memory};
     uint64_t dynamic_scratch_bytes_ = 0;
 #endif
-    char* arena_ = nullptr;  // of the last run
-    size_t arena_bytes_ = 0;
-    size_t scratch_offset_ = 0;  // the rest of the arena is scratch
-    size_t node_num_ = 0;        // of the part
+    char* arenas_[IR_MOST_MEMORIES] = {};  // of the last run
+    size_t node_num_ = 0;                  // of the part
 };
 
 }  // namespace tengine::cpu

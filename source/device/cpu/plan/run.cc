@@ -28,9 +28,9 @@ int run_kernel(Step& step)
     return has_results(step) ? step.kernel->run(step.context) : TENGINE_OK;
 }
 
-int Plan::run(void* arena)
+int Plan::run(const subgraph& part)
 {
-    use_arena(arena);
+    use_arenas(part);
     const ParallelRun awake(pool_.get());
     // Nodes that others compute take no time.
     std::fill(times_.begin(), times_.end(), int64_t{0});

@@ -18,10 +18,12 @@
 #include <type_traits>
 
 #include "base/containers.hpp"
+#include "base/memory_plan.h"
 #include "base/minimal.h"
 #include "device/cpu/kernel/attention/attention.h"
 #include "device/cpu/kernel_list.h"
 #include "device/cpu/plan/tensor_table.h"
+#include "tengine/device.h"
 
 namespace tengine::cpu {
 
@@ -177,28 +179,38 @@ int run_kernel(Step& step);
 // pack.cc: calls the kernel's prepare(); the kernel's former state is freed.
 int pack_weights(Step& step);
 
-// Offset of every tensor that lives and dies inside a part, and of the scratch that all steps
-// share.
+// Memory and offset of every tensor that lives and dies inside a part, and of the scratch of steps.
 struct ArenaPlan
 {
     struct Entry
     {
         tensor* value;
-        size_t offset, bytes;
+        int32_t memory;        // of the device's
+        size_t offset, bytes;  // in it
         // Tensors that share memory on purpose have the same block.
         int32_t block;
         int32_t first;  // the step that writes it, and the last that reads it
         int32_t last;
     };
+    // The scratch of a step, if steps do not share one: with several memories.
+    struct Scratch
+    {
+        int32_t memory;
+        size_t offset, bytes;
+    };
     Vector<Entry> entries;
-    size_t scratch_offset = 0;
-    size_t bytes = 0;
+    Vector<Scratch> scratch;    // for each step, or none
+    size_t scratch_offset = 0;  // else of that which all steps share
+    size_t sizes[IR_MOST_MEMORIES] = {};
+    size_t bytes = 0;  // the sum
 };
 
 // arena.cc: lifetimes are step numbers; a step's output takes over its input's memory where the
-// kernel allows it and nothing else reads that input later. ELIMIT when it takes more memory than
-// there are addresses.
+// kernel allows it and nothing else reads that input later. With several memories, tensors and the
+// scratch of steps are placed so that moving their bytes takes little time (plan_memory_tiers()).
+// ELIMIT when it takes more memory than there are addresses.
 int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-               const MicroBatchList& batches, ArenaPlan* out_plan);
+               const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
+               ArenaPlan* out_plan);
 
 }  // namespace tengine::cpu
