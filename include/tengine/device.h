@@ -562,6 +562,9 @@ TENGINE_API int set_ir_part_scratch(struct subgraph* subgraph, int memory, size_
 // The memory, aligned to 64 bytes: from the begin of run or async_run to its end, with any contents
 // at the begin. Its address may differ from run to run.
 TENGINE_API void* get_ir_part_scratch(const struct subgraph* subgraph, int memory);
+// For reports, of a device that allocates the memory of its parts itself: in pre_run or load, the
+// bytes in one of the device's memories. subgraph->plan_bytes is the sum.
+TENGINE_API void set_ir_part_plan_bytes(struct subgraph* subgraph, int memory, size_t bytes);
 // In pre_run or load: the bytes that the part may have of the memory, besides those of parts that
 // may run at the same time; SIZE_MAX for a memory of any size.
 TENGINE_API size_t get_ir_part_room(const struct subgraph* subgraph, int memory);

@@ -133,7 +133,7 @@ static int add_memory(plan_lists_t* lists, const place_t* place, int index, int 
     struct tengine_plan_arena shown = {
         .device = compiled->device->name,
         .subgraph = place->first_part + index,
-        .bytes = (int64_t)(is_one ? compiled->plan_bytes : need->bytes),
+        .bytes = (int64_t)(is_one ? compiled->plan_bytes : need->bytes + need->planned),
         .copy_number = 1,
         .memory_bytes = need->memory_bytes,
     };

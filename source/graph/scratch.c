@@ -119,6 +119,11 @@ void* get_ir_part_scratch(const struct subgraph* subgraph, int memory)
     return subgraph->core->scratch[memory].address;
 }
 
+void set_ir_part_plan_bytes(struct subgraph* subgraph, int memory, size_t bytes)
+{
+    subgraph->core->scratch[memory].planned = bytes;
+}
+
 size_t get_ir_part_room(const struct subgraph* subgraph, int memory)
 {
     return subgraph->core->scratch[memory].room;

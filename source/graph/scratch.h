@@ -36,6 +36,7 @@ typedef struct ir_scratch
 typedef struct ir_scratch_need
 {
     size_t bytes;          // 0: the device has asked for nothing
+    size_t planned;        // bytes that the device has allocated itself, for reports
     size_t room;           // bytes that the part may have; SIZE_MAX: any
     int64_t memory_bytes;  // the size of the memory that the device states; 0: any
     struct device* device;

@@ -71,42 +71,50 @@ static ir_lanes_t* find_lanes(const struct graph* execution, int* out_lane)
 
 // ---- the memories of a part ----
 
-// The bytes of a memory that other lanes need, and parts that are in no lane.
-static size_t count_others(const struct graph* execution, const char* memory)
+// The use of a memory by the preparations of a source graph.
+typedef struct memory_use
 {
-    int own_lane = -1;
-    const bool is_concurrent = execution->run_options->concurrent;
-    const ir_lanes_t* lanes =
-        is_concurrent ? get_ir_lanes(execution->core->source) : find_lanes(execution, &own_lane);
-    size_t bytes = 0;
-    for (int i = 0; i < count_lenders(lanes); ++i) {
-        const ir_scratch_t* lender = get_lender(lanes, i);
-        if (lender->lane != own_lane && strcmp(lender->memory, memory) == 0)
-            bytes += find_ir_scratch_need(lender);
-    }
-    for (int i = 0; is_concurrent && i < get_vector_num(execution->subgraph_list); ++i) {
+    size_t others;  // needs of other lanes, and of parts that are in no lane
+    size_t held;    // blocks that lanes have now
+    size_t own;     // and that the part's lane has
+} memory_use_t;
+
+// A block has a header, and begins at a multiple of the alignment.
+static size_t count_with_header(size_t bytes)
+{
+    return bytes == 0 ? 0 : (bytes + 2 * ALLOC_ALIGNMENT - 1) & ~(size_t)(ALLOC_ALIGNMENT - 1);
+}
+
+static void add_own_lenders(const struct graph* execution, const char* memory, memory_use_t* use)
+{
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i) {
         const struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
         for (int k = 0; compiled && k < compiled->core->memory_num; ++k) {
             const ir_scratch_need_t* need = &compiled->core->scratch[k];
             if (need->lender == &need->own && strcmp(need->own.memory, memory) == 0)
-                bytes += need->bytes;
+                use->others += count_with_header(need->bytes);
         }
     }
-    return bytes;
 }
 
-// The program's block may have less than the device states, and less is left if other graphs use
-// it. The part may have the bytes of its own lane again.
-static size_t limit_by_block(const struct graph* execution, const char* memory, size_t room)
+static memory_use_t count_use(const struct graph* execution, const char* memory)
 {
-    size_t left;
-    int lane = -1;
-    if (!find_named_memory_room(memory, &left)) return room;
-    const ir_lanes_t* lanes = find_lanes(execution, &lane);
-    const ir_scratch_t* own =
-        execution->run_options->concurrent ? NULL : find_lender(lanes, lane, memory);
-    if (own && own->bytes > left) left = own->bytes;
-    return left < room ? left : room;
+    memory_use_t use = {0};
+    int own_lane = -1;
+    const bool is_concurrent = execution->run_options->concurrent;
+    const ir_lanes_t* lanes =
+        is_concurrent ? get_ir_lanes(execution->core->source) : find_lanes(execution, &own_lane);
+    for (int i = 0; i < count_lenders(lanes); ++i) {
+        const ir_scratch_t* lender = get_lender(lanes, i);
+        if (strcmp(lender->memory, memory) != 0) continue;
+        use.held += count_with_header(lender->bytes);
+        if (lender->lane == own_lane)
+            use.own = lender->bytes;
+        else
+            use.others += count_with_header(find_ir_scratch_need(lender));
+    }
+    if (is_concurrent) add_own_lenders(execution, memory, &use);
+    return use;
 }
 
 static size_t find_room(const struct graph* execution, const ir_memory_t* memory, bool isolated)
@@ -115,9 +123,16 @@ static size_t find_room(const struct graph* execution, const ir_memory_t* memory
     const struct graph* outer = execution->core->source->core->outer;
     // Such parts run beside others that are not known here.
     if (isolated || (outer && outer->run_options->concurrent)) return 0;
-    const size_t others = count_others(execution, memory->name);
-    const size_t bytes = (uint64_t)memory->bytes > SIZE_MAX ? SIZE_MAX : (size_t)memory->bytes;
-    return limit_by_block(execution, memory->name, bytes > others ? bytes - others : 0);
+    const memory_use_t use = count_use(execution, memory->name);
+    size_t bytes = (uint64_t)memory->bytes > SIZE_MAX ? SIZE_MAX : (size_t)memory->bytes;
+    size_t piece;
+    // The program's block may be smaller than the device states, and other graphs may use it.
+    const bool has_block = find_named_memory_room(memory->name, &piece);
+    if (has_block && piece + use.held < bytes) bytes = piece + use.held;
+    bytes = bytes > use.others ? bytes - use.others : 0;
+    if (!has_block) return bytes;
+    const size_t largest = piece > use.own ? piece : use.own;
+    return largest < bytes ? largest : bytes;
 }
 
 static int list_memories(const struct subgraph* part, const struct subgraph* compiled,

@@ -56,7 +56,11 @@ int enter(device* device, subgraph* part, const SavedProgram& saved)
     std::unique_ptr<Driver> driver;
     TENGINE_RETURN_IF_ERROR(
         Driver::create(*part, options_of(*part->graph, *device), saved, &driver));
-    part->plan_bytes = static_cast<size_t>(driver->memory().arena);
+    const auto buffer = static_cast<size_t>(driver->config().unified_buffer_bytes);
+    const auto host = static_cast<size_t>(driver->program().host_bytes);
+    set_ir_part_plan_bytes(part, 0, buffer);
+    set_ir_part_plan_bytes(part, 1, host);
+    part->plan_bytes = buffer + host;
     part->device_graph = driver.release();
     return TENGINE_OK;
 }
@@ -194,6 +198,22 @@ int timeline(device*, subgraph* part, struct vector* out_intervals)
     });
 }
 
+// The unified buffer at the rate of the vector unit, and host memory at that of its port.
+int memories(device* device, const graph* graph, struct vector* out_memories)
+{
+    return guard("list its memories", [&]() -> int {
+        const Config& config = options_of(*graph, *device).config;
+        const double lanes_gbps = config.vector_lanes * config.clock_mhz / 1e3;
+        const ir_memory_t list[] = {
+            {"buffer", config.unified_buffer_bytes, 1024 / lanes_gbps, {}},
+            {"DRAM", 0, 1024 / config.host_gbps, {}},
+        };
+        for (const ir_memory_t& each : list)
+            if (push_vector_data(out_memories, &each) < 0) throw std::bad_alloc();
+        return TENGINE_OK;
+    });
+}
+
 int memory(device*, subgraph* part, ir_part_memory_t* out_memory)
 {
     *out_memory = driver_of(part)->memory();
@@ -262,6 +282,7 @@ struct interface make_interface()
     table.count_node = count_node;
     table.timeline = timeline;
     table.memory = guarded_entry<memory>;
+    table.memories = memories;
     table.option = option;
     table.save = save;
     table.load = load;

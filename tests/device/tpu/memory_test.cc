@@ -6,6 +6,8 @@
 
 #include "device/tpu/device_run.h"
 #include "device/tpu/machine/config.h"
+#include "graph/graph.h"
+#include "scheduler/runner.h"
 #include "scheduler/scheduler.h"
 
 namespace tengine::tpu {
@@ -67,6 +69,35 @@ TEST(TpuMemory, GrowsWithTheWeights)
     ASSERT_EQ(small.prerun(), TENGINE_OK) << tengine_error_message();
     ASSERT_EQ(large.prerun(), TENGINE_OK) << tengine_error_message();
     EXPECT_GE(count_tpu(&large).held.compiled - count_tpu(&small).held.compiled, 512 * 256);
+}
+
+// The buffer on the chip and DRAM, with the sizes and rates of the configuration.
+TEST(TpuMemory, HasTheMemoriesOfItsConfiguration)
+{
+    for (const char* name : {"edge", "tpu-v1"}) {
+        Config config;
+        ASSERT_EQ(load_config(name, &config), TENGINE_OK);
+        DeviceRun run("TPU", {{"config", name}}, build_product(512));
+        ASSERT_EQ(run.prerun(), TENGINE_OK) << tengine_error_message();
+        const subgraph& part =
+            *get_ir_compiled_part(get_ir_graph_subgraph(run.source()->core->execution, 0));
+        ASSERT_EQ(part.core->memory_num, 2);
+        const ir_scratch_need_t *buffer = &part.core->scratch[0], *dram = &part.core->scratch[1];
+        EXPECT_STREQ(buffer->own.memory, "buffer");
+        EXPECT_EQ(buffer->memory_bytes, config.unified_buffer_bytes);
+        EXPECT_EQ(static_cast<int64_t>(buffer->planned), config.unified_buffer_bytes);
+        EXPECT_STREQ(dram->own.memory, "DRAM");
+        EXPECT_EQ(dram->memory_bytes, 0);
+        EXPECT_GE(dram->planned, size_t{2 * (512 + 256)}) << "inputs and results";
+        EXPECT_EQ(part.plan_bytes, buffer->planned + dram->planned);
+
+        vector* memories = create_vector(sizeof(ir_memory_t), nullptr);
+        ASSERT_EQ(part.device->interface->memories(part.device, part.graph, memories), 0);
+        const auto* list = static_cast<const ir_memory_t*>(get_vector_data(memories, 0));
+        EXPECT_DOUBLE_EQ(list[1].ns_per_kib, 1024 / config.host_gbps);
+        EXPECT_LT(list[0].ns_per_kib, list[1].ns_per_kib);
+        release_vector(memories);
+    }
 }
 
 }  // namespace
