@@ -557,7 +557,7 @@ TENGINE_API int is_ir_part_cancelled(const struct subgraph* subgraph);
 // For devices whose parts need memory only while they run, such as that of tensors inside the part:
 // in pre_run or load, the bytes of it in one of the device's memories (interface.memories), 0 for
 // the first or only one; subgraph->plan_bytes includes them. Parts that never run at the same time
-// share memory. TENGINE_ELIMIT: more than memory.limit_mb allows.
+// share memory. TENGINE_ELIMIT: more than memory.limit_mb allows; TENGINE_ERANGE: no such memory.
 TENGINE_API int set_ir_part_scratch(struct subgraph* subgraph, int memory, size_t bytes);
 // The memory, aligned to 64 bytes: from the begin of run or async_run to its end, with any contents
 // at the begin. Its address may differ from run to run.

@@ -77,8 +77,9 @@ typedef struct ir_subgraph_core
     void* runner;         // the scheduler room's own, see scheduler/runner.h
     int origin;           // TENGINE_PART_*, see tengine/inspect.h
     // A compiled part: its needs in the memories of its device, of which there are `memory_num`; 0:
-    // the device has one without a name.
-    ir_scratch_need_t scratch[IR_MOST_MEMORIES];
+    // the device has one without a name, for which there is a need, too.
+    ir_scratch_need_t* scratch;
+    int scratch_num;
     int memory_num;
     // A part of an execution graph: the lenders that its compiled form shares with others after
     // prerun, and the bytes that it needs of each.

@@ -68,12 +68,19 @@ int fit_ir_scratch(ir_scratch_t* lender, int part_index)
     return TENGINE_OK;
 }
 
-void begin_ir_scratch(struct subgraph* part)
+int begin_ir_scratch(struct subgraph* part, int number)
 {
-    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
-        part->core->scratch[i].room = SIZE_MAX;
-        set_ir_scratch_lender(&part->core->scratch[i], NULL);
+    ir_subgraph_core_t* core = part->core;
+    core->scratch = alloc_small_memory(sizeof *core->scratch * (size_t)number);
+    if (!core->scratch)
+        return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for its memories",
+                                 part->index);
+    core->scratch_num = number;
+    for (int i = 0; i < number; ++i) {
+        core->scratch[i].room = SIZE_MAX;
+        set_ir_scratch_lender(&core->scratch[i], NULL);
     }
+    return TENGINE_OK;
 }
 
 static int lend(ir_scratch_need_t* need, int part_index)
@@ -90,23 +97,36 @@ static int lend(ir_scratch_need_t* need, int part_index)
 
 int lend_ir_scratch(struct subgraph* part)
 {
-    for (int i = 0; i < IR_MOST_MEMORIES; ++i)
+    for (int i = 0; i < part->core->scratch_num; ++i)
         TENGINE_RETURN_IF_ERROR(lend(&part->core->scratch[i], part->index));
     return TENGINE_OK;
 }
 
 void leave_ir_scratch(struct subgraph* part)
 {
-    for (int i = 0; i < IR_MOST_MEMORIES; ++i)
+    for (int i = 0; i < part->core->scratch_num; ++i)
         remove_need(&part->core->scratch[i]);
+    free_memory(part->core->scratch);
+    part->core->scratch = NULL;
+    part->core->scratch_num = 0;
 }
 
 // ---- for devices ----
 
+// NULL: the part has no such memory.
+static ir_scratch_need_t* find_need(const struct subgraph* part, int memory)
+{
+    const bool is_there = memory >= 0 && memory < part->core->scratch_num;
+    return is_there ? &part->core->scratch[memory] : NULL;
+}
+
 int set_ir_part_scratch(struct subgraph* subgraph, int memory, size_t bytes)
 {
     char what[80];
-    ir_scratch_need_t* need = &subgraph->core->scratch[memory];
+    ir_scratch_need_t* need = find_need(subgraph, memory);
+    if (!need)
+        return tengine_error_set(TENGINE_ERANGE, "part %d has %d memories, not %d", subgraph->index,
+                                 subgraph->core->scratch_num, memory);
     snprintf(what, sizeof what, "an arena of the %s", subgraph->device->name);
     TENGINE_RETURN_IF_ERROR(check_ir_memory(subgraph->graph, (int64_t)bytes, what));
     need->bytes = bytes;
@@ -116,15 +136,18 @@ int set_ir_part_scratch(struct subgraph* subgraph, int memory, size_t bytes)
 
 void* get_ir_part_scratch(const struct subgraph* subgraph, int memory)
 {
-    return subgraph->core->scratch[memory].address;
+    const ir_scratch_need_t* need = find_need(subgraph, memory);
+    return need ? need->address : NULL;
 }
 
 void set_ir_part_plan_bytes(struct subgraph* subgraph, int memory, size_t bytes)
 {
-    subgraph->core->scratch[memory].planned = bytes;
+    ir_scratch_need_t* need = find_need(subgraph, memory);
+    if (need) need->planned = bytes;
 }
 
 size_t get_ir_part_room(const struct subgraph* subgraph, int memory)
 {
-    return subgraph->core->scratch[memory].room;
+    const ir_scratch_need_t* need = find_need(subgraph, memory);
+    return need ? need->room : 0;
 }

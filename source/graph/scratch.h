@@ -64,12 +64,13 @@ size_t find_ir_scratch_need(const ir_scratch_t* lender);
 // messages. ENOMEM: the lender has no block then.
 TENGINE_MUST_USE int fit_ir_scratch(ir_scratch_t* lender, int part_index);
 
-// These concern all needs of a compiled part. begin: each is its own lender and has any room.
-void begin_ir_scratch(struct subgraph* part);
+// These concern all needs of a compiled part. begin: makes `number`, each its own lender with any
+// room. ENOMEM.
+TENGINE_MUST_USE int begin_ir_scratch(struct subgraph* part, int number);
 // Before a run: sets the addresses that get_ir_part_scratch() returns. Allocates if a block is too
 // small, which it is not after fit_ir_scratch(). ENOMEM.
 TENGINE_MUST_USE int lend_ir_scratch(struct subgraph* part);
-// After the last run; a lender frees a block that no part needs any more.
+// After the last run: frees the needs, and a lender the block that no part needs any more.
 void leave_ir_scratch(struct subgraph* part);
 
 TENGINE_EXTERN_C_END

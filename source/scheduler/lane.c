@@ -164,11 +164,12 @@ static void take_memories(const struct subgraph* part, struct subgraph* compiled
 
 int begin_ir_part_memories(const struct subgraph* part, struct subgraph* compiled, bool isolated)
 {
-    begin_ir_scratch(compiled);
-    if (!compiled->device->interface->memories) return TENGINE_OK;
+    if (!compiled->device->interface->memories) return begin_ir_scratch(compiled, 1);
     struct vector* memories = create_vector(sizeof(ir_memory_t), NULL);
     if (!memories) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of memories");
-    const int status = list_memories(part, compiled, memories);
+    int status = list_memories(part, compiled, memories);
+    const int number = get_vector_num(memories);
+    if (status == TENGINE_OK) status = begin_ir_scratch(compiled, number > 0 ? number : 1);
     if (status == TENGINE_OK) take_memories(part, compiled, memories, isolated);
     release_vector(memories);
     return status;
@@ -180,7 +181,7 @@ static int put_into_lane(struct subgraph* part, ir_lanes_t* lanes, int lane)
 {
     const struct subgraph* compiled = get_ir_compiled_part(part);
     if (may_abandon_ir_part(part)) return TENGINE_OK;
-    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
+    for (int i = 0; i < compiled->core->scratch_num; ++i) {
         ir_scratch_need_t* need = &compiled->core->scratch[i];
         ir_scratch_t* lender;
         if (need->bytes == 0) continue;
@@ -218,7 +219,7 @@ int fit_ir_lanes(struct graph* execution)
 {
     for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i) {
         const struct subgraph* compiled = get_ir_compiled_part(get_ir_graph_subgraph(execution, i));
-        for (int k = 0; k < IR_MOST_MEMORIES; ++k)
+        for (int k = 0; k < compiled->core->scratch_num; ++k)
             TENGINE_RETURN_IF_ERROR(fit(execution, compiled->core->scratch[k].lender, i));
     }
     return TENGINE_OK;

@@ -44,7 +44,7 @@ int add_ir_part_memory(struct subgraph* compiled, int part_index, ir_device_memo
     const ir_scratch_need_t* scratch = compiled->core->scratch;
     size_t lent = 0;
     sum->tensors += count_ir_own_tensors(compiled->graph);
-    for (int i = 0; i < IR_MOST_MEMORIES; ++i) {
+    for (int i = 0; i < compiled->core->scratch_num; ++i) {
         lent += scratch[i].bytes;
         if (scratch[i].lender == &scratch[i].own) sum->held.arena += (int64_t)scratch[i].own.bytes;
     }

@@ -143,10 +143,11 @@ TEST_F(InspectTest, ADeviceSaysWhatItRunsOn)
 
 TEST_F(InspectTest, OptionsOfDevices)
 {
-    EXPECT_EQ(tengine_device_get_option_number("CPU"), 3);
+    EXPECT_EQ(tengine_device_get_option_number("CPU"), 4);
     EXPECT_STREQ(tengine_device_get_option_name("CPU", 0), "winograd");
     EXPECT_STREQ(tengine_device_get_option_name("CPU", 1), "timing");
     EXPECT_STREQ(tengine_device_get_option_name("CPU", 2), "kernels");
+    EXPECT_STREQ(tengine_device_get_option_name("CPU", 3), "memories");
     EXPECT_EQ(tengine_device_get_option_number("absent"), -1);
     EXPECT_TRUE(failed_with(TENGINE_ENOENT));
     for (int i = 0; i < tengine_device_get_number(); ++i) {

@@ -35,7 +35,7 @@ struct SingleNodePart
 int run_part(struct subgraph& part)
 {
     device* device = part.device;
-    begin_ir_scratch(&part);
+    TENGINE_RETURN_IF_ERROR(begin_ir_scratch(&part, 1));
     int status = device->interface->pre_run(device, &part, nullptr);
     if (status >= 0) {
         status = lend_ir_scratch(&part);

@@ -127,6 +127,8 @@ Vector<memory_tier_t> list_tiers(const subgraph& part, const struct device* devi
     int index = 0;
     for (const ir_memory_t& memory : list_memories(*part.graph, device))
         tiers.push_back({get_ir_part_room(&part, index++), memory.ns_per_kib, 0});
+    // A device that has the part compiled by this one has one memory.
+    if (!tiers.empty() && tiers.back().bytes == 0) tiers.clear();
     if (tiers.empty()) tiers.push_back({SIZE_MAX, 1, 0});
     return tiers;
 }

@@ -121,8 +121,8 @@ int Plan::reserve_arenas(subgraph& part, const Vector<memory_tier_t>& tiers)
     TENGINE_RETURN_IF_ERROR(place_tensors(part, tiers, &planned_));
     tiers_ = tiers;
     part.plan_bytes = planned_.bytes;
-    for (int i = 0; i < IR_MOST_MEMORIES; ++i)
-        TENGINE_RETURN_IF_ERROR(set_ir_part_scratch(&part, i, planned_.sizes[i]));
+    for (size_t i = 0; i < tiers.size(); ++i)
+        TENGINE_RETURN_IF_ERROR(set_ir_part_scratch(&part, static_cast<int>(i), planned_.sizes[i]));
     return TENGINE_OK;
 }
 
