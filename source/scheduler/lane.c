@@ -45,7 +45,7 @@ static int find_or_add_lender(ir_lanes_t* lanes, int lane, const char* memory,
 {
     *out_lender = find_lender(lanes, lane, memory);
     if (*out_lender) return TENGINE_OK;
-    ir_scratch_t* lender = alloc_memory(sizeof *lender);
+    ir_scratch_t* lender = alloc_small_memory(sizeof *lender);
     if (lender && !lanes->lenders) lanes->lenders = create_vector(sizeof lender, NULL);
     if (!lender || !lanes->lenders || push_vector_data(lanes->lenders, &lender) < 0) {
         free_memory(lender);
