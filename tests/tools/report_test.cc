@@ -199,6 +199,8 @@ json report_shape(const std::string& part_measured, const std::string& node_meas
         {"shapes", json::array({"string"})}, {"used", "null"}, {"reason", "string"}};
     json report = {{"version", "count"},
                    {"model", "string"},
+                   {"entry", "string"},
+                   {"entries", json::array({"string"})},
                    {"metadata", metadata_shape()},
                    {"placed", "boolean"},
                    {"inputs", json::array({input})},

@@ -179,8 +179,10 @@ ir_part_memory_t Driver::memory() const
     const size_t program = program_.instructions.capacity() * sizeof(Instruction) +
                            count_tiles(program_.weights) + program_.constants.capacity();
     ir_part_memory_t memory = {};
-    memory.compiled = static_cast<int64_t>(program);
-    memory.arena = static_cast<int64_t>(program_.host_bytes + machine_->memory_bytes());
+    // Accumulators and tiles of the machine hold no tensors.
+    const auto buffer = static_cast<uint64_t>(options_.config.unified_buffer_bytes);
+    memory.compiled = static_cast<int64_t>(program + machine_->memory_bytes() - buffer);
+    memory.arena = static_cast<int64_t>(program_.host_bytes + buffer);
     return memory;
 }
 
