@@ -52,6 +52,17 @@ static int add_parts(const struct graph* execution, bool is_present, struct vect
     return TENGINE_OK;
 }
 
+// Bytes of the records that lending takes: the lender, and for each of its parts the need, and the
+// shares in both forms of the part.
+static int64_t count_records(const ir_scratch_t* lender)
+{
+    const size_t shares = 2 * IR_MOST_MEMORIES * sizeof(ir_shared_scratch_t);
+    size_t bytes = sizeof *lender;
+    for (const ir_scratch_need_t* need = lender->first; need; need = need->next)
+        bytes += sizeof *need + shares;
+    return (int64_t)bytes;
+}
+
 // A lane counts for the device that needs most of it.
 static int add_lender(const ir_scratch_t* lender, struct vector* list)
 {
@@ -60,7 +71,9 @@ static int add_lender(const ir_scratch_t* lender, struct vector* list)
         if (need->bytes > most->bytes) most = need;
     if (lender->bytes == 0) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(add_device(list, most->device));
-    find_device(list, most->device)->held.arena += (int64_t)lender->bytes;
+    ir_device_memory_t* entry = find_device(list, most->device);
+    entry->held.arena += (int64_t)lender->bytes;
+    entry->held.compiled += count_records(lender);
     return TENGINE_OK;
 }
 
