@@ -330,8 +330,8 @@ typedef struct interface
     int (*identify)(struct device* device, const struct graph* graph, ir_identity_t* out_identity);
     // (optional, ABI 1.3) Appends an ir_memory_t for each memory in which the device may place the
     // tensors of parts, the fastest first, IR_MOST_MEMORIES at most; the last one has a size of 0.
-    // `graph` is that of a part, whose context has the options. Called before each pre_run and load.
-    // NULL, or none: one memory of any size and no name.
+    // `graph` is that of a part, whose context has the options. Called before each pre_run and
+    // load. NULL, or none: one memory of any size and no name.
     int (*memories)(struct device* device, const struct graph* graph, struct vector* out_memories);
     // (optional, ABI 1.3) For reports, if the device has several memories: appends an
     // ir_block_place_t for each block of plan(), in the same order. The offset of a block is in its
