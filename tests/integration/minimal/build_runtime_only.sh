@@ -42,7 +42,9 @@ done
 "$tengine" compile int8.onnx -o int8.tmfile --precision int8 --no-host --allow-empty
 "$tengine" convert "$data/digits.onnx" plain.tmfile
 for model in digits int8; do
-    "$tengine" inspect --operators $model.tmfile --precision $([ $model = digits ] && echo fp32 || echo int8)
+    precision=int8
+    [ $model != digits ] || precision=fp32
+    "$tengine" inspect --operators $model.tmfile --precision $precision
 done >operators
 # The first pictures of the set, as raw elements after the head of the .npy.
 tail -c +129 "$data/heldout_images.npy" | head -c 256 >one.bin
