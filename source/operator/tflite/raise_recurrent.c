@@ -295,7 +295,7 @@ static int compose(struct graph* graph, struct node* node, emit_step_t emit_step
     const int64_t rows[] = {(int64_t)shape.sequence * shape.batch, shape.input};
     input = emit_reshape(&emit, input, rows, 2);
     struct tensor* sequences[2] = {NULL};
-    step_t lasts[2] = {{NULL}};
+    step_t lasts[2] = {{NULL, NULL}};
     layer_t layer = {.emit = &emit, .param = param, .shape = &shape};
     for (; layer.direction < shape.directions; ++layer.direction) {
         begin_layer(&layer, input);
