@@ -227,8 +227,9 @@ TEST_F(HintTest, TooManyRulesAreLeftOut)
     const graph_t graph = load(properties, context_);
     EXPECT_LT(tengine_graph_get_hint_number(graph), 40000);
     EXPECT_EQ(devices_of(graph), "FAST FAST");
-    const graph_t long_one =
-        load({{"tengine.affinity." + std::string(30000000, '*') + "z", "CPU"}}, context_);
+    std::string stars;
+    stars.resize(30000000, '*');
+    const graph_t long_one = load({{"tengine.affinity." + stars + "z", "CPU"}}, context_);
     EXPECT_EQ(tengine_graph_get_hint_number(long_one), 0);
 }
 

@@ -232,7 +232,7 @@ TEST_F(MemoriesTest, OfTheProgramsBlockPartsTakeTheirShare)
         ASSERT_EQ(prepare(graph, way), 0) << get_tengine_error();
         EXPECT_GT(count_bytes(graph, "SRAM"), 0);
         EXPECT_LE(count_bytes(graph, "SRAM"), 6000) << "less than the option states";
-        const std::vector<char> before = block.bytes();
+        const std::vector<char> before(block.bytes().begin(), block.bytes().end());
         EXPECT_EQ(run(graph, 1), expected);
         EXPECT_NE(block.bytes(), before) << "tensors lie in it";
         EXPECT_LT(tengine_memory_set("SRAM", nullptr, 0), 0);
