@@ -322,8 +322,7 @@ int take_ir_affinity_hints(struct graph* graph)
 static bool has_device(const struct graph* graph, const char* name, size_t length)
 {
     const ir_context_t* context = graph->attribute->context;
-    const char* const own[] = {find_default_device()->name,
-                               graph->device ? graph->device->name : ""};
+    const char* const own[] = {ir_default_device_name, graph->device ? graph->device->name : ""};
     for (size_t i = 0; i < sizeof own / sizeof *own; ++i)
         if (strlen(own[i]) == length && memcmp(own[i], name, length) == 0) return true;
     for (int i = 0; context && i < get_vector_num(context->devices); ++i) {

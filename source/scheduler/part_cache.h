@@ -12,7 +12,7 @@
 #include "base/mapped_file.h"
 #include "base/sha256.h"
 #include "graph/context.h"
-#include "scheduler/sink.h"
+#include "graph/sink.h"
 
 TENGINE_EXTERN_C_BEGIN
 

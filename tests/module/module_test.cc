@@ -149,7 +149,7 @@ TEST(DeviceAbi, AnotherMajorVersionIsRefusedWithBothVersions)
     other.abi_.minor = 7;
     EXPECT_EQ(register_ir_device(&other.device_, &other.abi_), TENGINE_EVERSION);
     EXPECT_STREQ(tengine_error_message(),
-                 "device 'other' was compiled for device ABI 2.7; this library has 1.2");
+                 "device 'other' was compiled for device ABI 2.7; this library has 1.3");
     EXPECT_EQ(other.device_.interface, &other.interface_);
     EXPECT_FALSE(find_device_via_name("other"));
 }

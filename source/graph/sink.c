@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scheduler/sink.h"
+#include "graph/sink.h"
 
 #include <string.h>
 
