@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ONNX's operators in a .tflite: the file computes what the model does, with the operators that are
 // expected and as few Transposes as possible.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -206,7 +208,7 @@ class TfliteRaise : public testing::Test
     }
 
     graph_t graph_ = nullptr;
-    const std::string path_ = testing::TempDir() + "/raised.tflite";
+    const std::string path_ = testing::TempDir() + "raised_" + std::to_string(getpid()) + ".tflite";
 };
 
 TEST_F(TfliteRaise, TheFileComputesTheSame)

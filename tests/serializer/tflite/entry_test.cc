@@ -2,6 +2,8 @@
 // Signatures as entries: graphs of one file that share its variables and constants.
 #include "tengine/entry.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 #include "serializer/tflite/model_test.h"
@@ -186,7 +188,8 @@ TEST_F(TfliteEntryTest, VariablesOfOtherTypesAndShapesAreRefused)
 
 TEST_F(TfliteEntryTest, ATmfileHasAllSignatures)
 {
-    const std::string path = testing::TempDir() + "signatures.tmfile";
+    const std::string path =
+        testing::TempDir() + "signatures_" + std::to_string(getpid()) + ".tmfile";
     TfliteModel model = make_pair();
     // The state of this one has another name.
     model.called[1].tensors[3].name = "v";

@@ -4,6 +4,8 @@
 // 6e9e673e, with FIXED_POINT 16 and 32), or follow from the definition.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <flatbuffers/flexbuffers.h>
@@ -100,7 +102,8 @@ class TfliteFrontEndTest : public TfliteModelTest
     // The file is written without the states.
     void expect_written(const TfliteModel& model)
     {
-        const std::string path = testing::TempDir() + "/front_end.tflite";
+        const std::string path =
+            testing::TempDir() + "front_end_" + std::to_string(getpid()) + ".tflite";
         ASSERT_TRUE(load(model)) << get_tengine_error();
         ASSERT_EQ(save_graph(graph_, "tflite", path.c_str()), 0) << get_tengine_error();
         unload();

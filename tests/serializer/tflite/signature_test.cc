@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with several signatures.
+#include <unistd.h>
+
 #include "serializer/tflite/model_test.h"
 #include "tengine/entry.h"
 #include "tengine/metadata.h"
@@ -84,7 +86,8 @@ TEST_F(TfliteSignatureTest, IsChosenByItsKey)
 
 TEST_F(TfliteSignatureTest, IsWrittenAlone)
 {
-    const std::string path = testing::TempDir() + "signature.tflite";
+    const std::string path =
+        testing::TempDir() + "signature_" + std::to_string(getpid()) + ".tflite";
     for (const char* key : {"square", "twice"}) {
         ASSERT_TRUE(load_signature(make_both(), key)) << get_tengine_error();
         ASSERT_EQ(save_graph(graph_, "tflite", path.c_str()), 0) << get_tengine_error();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing of .tflite from graphs that were read from one: the file again.
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -48,7 +50,8 @@ class TfliteWriterTest : public TfliteModelTest
         EXPECT_EQ(print_tflite(save()), print_tflite(expected));
     }
 
-    const std::string path_ = testing::TempDir() + "/written.tflite";
+    const std::string path_ =
+        testing::TempDir() + "written_" + std::to_string(getpid()) + ".tflite";
 };
 
 TfliteTensor constant(const char* name, std::vector<int32_t> shape, std::vector<float> values)
