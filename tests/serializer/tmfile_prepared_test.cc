@@ -292,7 +292,7 @@ TEST_F(TmfilePreparedTest, HostileBytes)
             if (i % 5 == 0) bytes.resize(random() % bytes.size());
             for (int k = 0; k < 1 + i % 3 && !bytes.empty(); ++k) {
                 const size_t place = random() % bytes.size();
-                const char values[] = {0, 1, -1, 127, static_cast<char>(random())};
+                const char values[] = {'\0', '\1', '\xff', '\x7f', static_cast<char>(random())};
                 bytes[place] = values[random() % 5];
             }
             const std::vector<char> exact(bytes.begin(), bytes.end());
