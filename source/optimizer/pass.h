@@ -119,6 +119,11 @@ int evaluate_node(node& node);
 // Whether `node` is ONNX's operator `name`; false for null.
 bool is_op(const node* node, const char* name);
 
+// The producer of `tensor`, and the reader of `value`, if the tensor has this reader alone and the
+// graph does not output it; else null.
+node* find_only_producer(const graph& graph, const tensor* tensor);
+node* find_only_reader(const graph& graph, const tensor& value);
+
 // Whether the operator is one of these.
 template <size_t number>
 bool is_one_of(const node& node, const char* const (&names)[number])

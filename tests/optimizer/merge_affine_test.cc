@@ -318,6 +318,38 @@ TEST(MergeAffine, OtherConstantsStay)
     EXPECT_EQ(count_op(*make_behind({1, 1, 3, 1, 1}, false), "Mul"), 1) << "a higher rank";
 }
 
+// Sides and forms of the factors distinguish weights of the same constants.
+TEST(MergeAffine, PreparationsShareTheWeightsOfAChain)
+{
+    IrBuilder source;
+    source.input("x", {1, 2, 3, 3});
+    source.floats("w", {2, 2, 1, 1}, {1, 2, 3, 4});
+    source.floats("k", {2, 1, 1}, {3, 5});
+    source.add("Mul", {"x", "k"}, {"a"});
+    source.add("Conv", {"a", "w"}, {"b"});
+    source.add("Div", {"b", "k"}, {"y"});
+    source.add("Div", {"x", "k"}, {"c"});
+    source.add("Conv", {"c", "w"}, {"d"});
+    source.add("Mul", {"d", "k"}, {"z"});
+    source.outputs({"y", "z"});
+    const auto weights_of = [](const GraphOwner& graph, const char* output) {
+        return get_ir_node_input(
+                   get_ir_graph_node(graph.get(), find_tensor(graph.get(), output)->producer), 1)
+            ->f32;
+    };
+    const GraphOwner first(make_execution_graph(source.get()), destroy_ir_graph);
+    const GraphOwner second(make_execution_graph(source.get()), destroy_ir_graph);
+    ASSERT_EQ(count_arithmetic(*first), 0);
+    const std::vector<float> y = {1, 2 * 5.0f / 3, 3 * 3.0f / 5, 4},
+                             z = {1, 2 * 3.0f / 5, 3 * 5.0f / 3, 4};
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_FLOAT_EQ(weights_of(first, "y")[i], y[i]);
+        EXPECT_FLOAT_EQ(weights_of(first, "z")[i], z[i]);
+    }
+    EXPECT_EQ(weights_of(second, "y"), weights_of(first, "y"));
+    EXPECT_EQ(weights_of(second, "z"), weights_of(first, "z"));
+}
+
 TEST(MergeAffine, AConstantThatRepeatsItsInputStays)
 {
     IrBuilder source;

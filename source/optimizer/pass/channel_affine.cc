@@ -89,13 +89,6 @@ bool is_float_constant(const struct tensor* tensor)
            tensor->data_type == TENGINE_DT_FP32;
 }
 
-node* find_only_producer(const graph& graph, const struct tensor* tensor)
-{
-    if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(&graph, tensor->index))
-        return nullptr;
-    return get_ir_graph_node(&graph, tensor->producer);
-}
-
 bool has_constant_statistics(const node& norm)
 {
     for (int i = 1; i <= 4; ++i) {
@@ -121,13 +114,13 @@ Vector<ChannelAffine> read_batch_norm(const node& norm)
     return affine;
 }
 
-bool AffineNode::has_factors() const
+bool has_factors(const Vector<ChannelAffine>& channels)
 {
     return std::any_of(channels.begin(), channels.end(),
                        [](const ChannelAffine& affine) { return affine.factor != 1; });
 }
 
-bool AffineNode::has_offsets() const
+bool has_offsets(const Vector<ChannelAffine>& channels)
 {
     return std::any_of(channels.begin(), channels.end(),
                        [](const ChannelAffine& affine) { return affine.offset != 0; });

@@ -19,9 +19,6 @@ struct ChannelAffine
 // Whether it is a constant in fp32 whose values are in memory.
 bool is_float_constant(const struct tensor* tensor);
 
-// The producer of `tensor`, if it has no other reader; else null.
-node* find_only_producer(const graph& graph, const struct tensor* tensor);
-
 // Whether scale, bias, mean and variance are constants in fp32 of one length.
 bool has_constant_statistics(const node& norm);
 
@@ -46,10 +43,11 @@ struct AffineNode
     AffineForm form = kSignFactor;
     const struct tensor* sources[2] = {};
     float epsilon = 0;
-
-    bool has_factors() const;
-    bool has_offsets() const;
 };
+
+// Whether any factor is not 1, and any offset not 0.
+bool has_factors(const Vector<ChannelAffine>& channels);
+bool has_offsets(const Vector<ChannelAffine>& channels);
 
 // The tensor x of a node that may compute such a function; null: it computes none.
 struct tensor* find_affine_input(const node& node);

@@ -85,13 +85,106 @@ class Convolution
     int group_ = 1;
 };
 
-// A convolution and the function that is merged into it.
+ChannelAffine compose(const ChannelAffine& outer, const ChannelAffine& inner)
+{
+    return {outer.factor * inner.factor, outer.factor * inner.offset + outer.offset};
+}
+
+// The functions at one side of a convolution as one, and their nodes from the convolution on.
+struct Side
+{
+    Vector<ChannelAffine> channels;
+    Vector<node*> nodes;
+
+    explicit Side(int number) : channels(number, ChannelAffine{1, 0}) {}
+    bool has_factors() const { return tengine::has_factors(channels); }
+    bool has_offsets() const { return tengine::has_offsets(channels); }
+};
+
+// Merges all functions beside a convolution at once, so that its weights are copied once.
 class Merger
 {
   public:
-    Merger(graph& graph, const Convolution& conv, const AffineNode& affine, bool is_behind)
-        : graph_(graph), conv_(conv), affine_(affine), is_behind_(is_behind)
+    Merger(graph& graph, const Convolution& conv)
+        : graph_(graph), conv_(conv), behind_(conv.out_channels()), front_(conv.in_channels())
     {
+    }
+
+    int run()
+    {
+        find_behind();
+        if (!conv_.is_transposed()) find_in_front();
+        if (behind_.nodes.empty() && front_.nodes.empty()) return TENGINE_OK;
+        const bool has_offsets = behind_.has_offsets() || front_.has_offsets();
+        // The sum of the bias is over the weights before they are multiplied.
+        if (conv_.has_bias() || has_offsets) TENGINE_RETURN_IF_ERROR(replace_bias());
+        if (behind_.has_factors() || front_.has_factors())
+            TENGINE_RETURN_IF_ERROR(replace_weight());
+        return bypass();
+    }
+
+  private:
+    // ---- the functions ----
+
+    void find_behind()
+    {
+        const int rank = conv_.weight().dim_num, channels = conv_.out_channels();
+        const struct tensor* result = get_ir_node_output(&conv_.get_node(), 0);
+        AffineNode affine;
+        for (;;) {
+            node* node = find_only_reader(graph_, *result);
+            if (!node || find_affine_input(*node) != result ||
+                !read_affine_node(*node, rank, channels, &affine) || !take(behind_, *node, affine))
+                return;
+            result = get_ir_node_output(node, 0);
+        }
+    }
+
+    void find_in_front()
+    {
+        const int rank = conv_.weight().dim_num, channels = conv_.in_channels();
+        const struct tensor* value = get_ir_node_input(&conv_.get_node(), 0);
+        AffineNode affine;
+        for (;;) {
+            node* node = find_only_producer(graph_, value);
+            if (!node || !has_channels(*node, rank, channels) ||
+                !read_affine_node(*node, rank, channels, &affine))
+                return;
+            const bool is_padded = has_offsets(affine.channels) && conv_.has_padding();
+            if (is_padded || !take(front_, *node, affine)) return;
+            value = find_affine_input(*node);
+        }
+    }
+
+    // Whether the function does not repeat its input for the channels of its constant.
+    static bool has_channels(const node& node, int rank, int channels)
+    {
+        const struct tensor* input = find_affine_input(node);
+        return input && is_ir_tensor_shape_known(input) && input->dim_num == rank &&
+               input->dims[1] == channels;
+    }
+
+    // Adds a function to a side; false: the weights or the bias would leave their range.
+    bool take(Side& side, node& node, const AffineNode& affine)
+    {
+        const Vector<ChannelAffine> before = side.channels;
+        bool is_finite = true;
+        for (size_t c = 0; c < before.size(); ++c) {
+            side.channels[c] = &side == &behind_ ? compose(affine.channels[c], before[c])
+                                                 : compose(before[c], affine.channels[c]);
+            is_finite &=
+                std::isfinite(side.channels[c].factor) && std::isfinite(side.channels[c].offset);
+        }
+        const bool is_taken = is_finite && (!has_factors(affine.channels) || is_exact_enough());
+        if (!is_taken) side.channels = before;
+        if (is_taken) side.nodes.push_back(&node);
+        if (is_taken && has_factors(affine.channels)) add_to_key(&side == &behind_, affine);
+        return is_taken;
+    }
+
+    double factor_of(int input, int output) const
+    {
+        return behind_.channels[output].factor * front_.channels[input].factor;
     }
 
     // In a run in fp16, the weights of each output channel have a normal number, whose rounding
@@ -102,7 +195,7 @@ class Merger
         constexpr double kLeastNormal = 0x1p-14, kLargest = 65504;
         Vector<double> before(conv_.out_channels()), after(before);
         conv_.visit_weights([&](int input, int output, float value) {
-            const double made = value * function_of(input, output).factor;
+            const double made = value * factor_of(input, output);
             before[output] = std::max(before[output], std::fabs(double{value}));
             after[output] = std::max(after[output], std::fabs(made));
         });
@@ -112,23 +205,44 @@ class Merger
         return true;
     }
 
-    int merge()
+    // ---- the constants ----
+
+    // Merged weights depend on the sources and the forms of the factors. Results of up to three
+    // sources that are constants of the model are shared.
+    void add_to_key(bool is_behind, const AffineNode& affine)
     {
-        // The sum of the bias is over the weights before they are multiplied.
-        if (conv_.has_bias() || affine_.has_offsets()) TENGINE_RETURN_IF_ERROR(replace_bias());
-        return affine_.has_factors() ? replace_weight() : int{TENGINE_OK};
+        for (const struct tensor* source : affine.sources)
+            if (source) sources_.push_back(source);
+        if (affine.form == kNormFactor) epsilon_ = affine.epsilon;
+        forms_.push_back(static_cast<uint8_t>(1 + affine.form + (is_behind ? kAffineForms : 0)));
     }
 
-  private:
+    ir_pack_key_t make_weight_key() const
+    {
+        static const char kind = 0;
+        ir_pack_key_t key = {};
+        key.sizes[0] = conv_.weight().elem_num;
+        key.sizes[1] = conv_.weight().dims[0] * int64_t{2} + (conv_.is_transposed() ? 1 : 0);
+        std::memcpy(&key.sizes[2], &epsilon_, sizeof epsilon_);
+        key.sizes[3] = conv_.group();
+        Vector<const struct tensor*> constants = sources_;
+        constants.push_back(&conv_.weight());
+        if (constants.size() > std::size(key.constants) || forms_.size() > sizeof(uint32_t))
+            return key;
+        for (size_t i = 0; i < forms_.size(); ++i)
+            key.sizes[3] |= static_cast<int64_t>(uint64_t{forms_[i]} << (32 + 8 * i));
+        for (size_t i = 0; i < constants.size(); ++i) {
+            if (!is_ir_model_constant(constants[i])) return key;
+            key.constants[i] = constants[i]->data;
+        }
+        key.kind = &kind;
+        return key;
+    }
+
     struct tensor* add_float_tensor(const String& name, const int* dims, int rank)
     {
         struct tensor* tensor = create_ir_tensor(&graph_, name.c_str(), TENGINE_DT_FP32);
         return tensor && set_ir_tensor_shape(tensor, dims, rank) >= 0 ? tensor : nullptr;
-    }
-
-    const ChannelAffine& function_of(int input, int output) const
-    {
-        return affine_.channels[is_behind_ ? output : input];
     }
 
     static void fill_weight(void* memory, void* argument)
@@ -136,29 +250,8 @@ class Merger
         const auto& merger = *static_cast<const Merger*>(argument);
         auto* to = static_cast<float*>(memory);
         merger.conv_.visit_weights([&](int input, int output, float value) {
-            *to++ = static_cast<float>(value * merger.function_of(input, output).factor);
+            *to++ = static_cast<float>(value * merger.factor_of(input, output));
         });
-    }
-
-    // Merged weights depend on the sources of the factors. Results of constants of the model are
-    // shared.
-    ir_pack_key_t make_weight_key() const
-    {
-        static const char kind = 0;
-        const struct tensor* sources[] = {&conv_.weight(), affine_.sources[0], affine_.sources[1]};
-        ir_pack_key_t key = {};
-        key.kind = &kind;
-        for (size_t i = 0; i < std::size(sources); ++i) {
-            if (!sources[i]) continue;
-            if (!is_ir_model_constant(sources[i])) key.kind = nullptr;
-            key.constants[i] = sources[i]->data;
-        }
-        std::memcpy(&key.sizes[0], &affine_.epsilon, sizeof affine_.epsilon);
-        key.sizes[1] = conv_.weight().elem_num;
-        key.sizes[2] = conv_.weight().dims[0] * int64_t{4} + (is_behind_ ? 2 : 0) +
-                       (conv_.is_transposed() ? 1 : 0);
-        key.sizes[3] = conv_.group() * int64_t{kAffineForms} + affine_.form;
-        return key;
     }
 
     int replace_weight()
@@ -178,14 +271,12 @@ class Merger
         Vector<double> sums;
         for (int c = 0; c < conv_.out_channels(); ++c)
             sums.push_back(conv_.bias(c));
-        if (is_behind_) {
-            for (size_t c = 0; c < sums.size(); ++c)
-                sums[c] = sums[c] * affine_.channels[c].factor + affine_.channels[c].offset;
-        } else {
+        if (front_.has_offsets())
             conv_.visit_weights([&](int input, int output, float value) {
-                sums[output] += value * function_of(input, output).offset;
+                sums[output] += value * front_.channels[input].offset;
             });
-        }
+        for (size_t c = 0; c < sums.size(); ++c)
+            sums[c] = sums[c] * behind_.channels[c].factor + behind_.channels[c].offset;
         return sums;
     }
 
@@ -203,71 +294,38 @@ class Merger
         return set_ir_node_input_tensor(&conv_.get_node(), 2, made);
     }
 
+    // ---- the nodes ----
+
+    // The convolution reads and writes what the functions did.
+    int bypass()
+    {
+        if (!front_.nodes.empty())
+            TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(
+                &conv_.get_node(), 0, find_affine_input(*front_.nodes.back())));
+        for (node* node : front_.nodes)
+            destroy_ir_node(&graph_, node);
+        if (behind_.nodes.empty()) return TENGINE_OK;
+        struct tensor* output = get_ir_node_output(behind_.nodes.back(), 0);
+        for (node* node : behind_.nodes)
+            destroy_ir_node(&graph_, node);
+        return set_ir_node_output_tensor(&conv_.get_node(), 0, output);
+    }
+
     graph& graph_;
     const Convolution& conv_;
-    const AffineNode& affine_;
-    const bool is_behind_;
+    Side behind_, front_;
+    Vector<const struct tensor*> sources_;
+    Vector<uint8_t> forms_;
+    float epsilon_ = 0;
 };
-
-// Into the convolution that computes the input of the function.
-int merge_behind(graph& graph, node& node)
-{
-    Convolution conv;
-    AffineNode affine;
-    if (!conv.read(find_only_producer(graph, find_affine_input(node))) ||
-        !read_affine_node(node, conv.weight().dim_num, conv.out_channels(), &affine))
-        return TENGINE_OK;
-    Merger merger(graph, conv, affine, true);
-    if (!merger.is_exact_enough()) return TENGINE_OK;
-    TENGINE_RETURN_IF_ERROR(merger.merge());
-    struct tensor* output = get_ir_node_output(&node, 0);
-    destroy_ir_node(&graph, &node);
-    return set_ir_node_output_tensor(&conv.get_node(), 0, output);
-}
-
-// Whether the function does not repeat its input for the channels of its constant.
-bool has_channels(const node& node, int rank, int channels)
-{
-    const struct tensor* input = find_affine_input(node);
-    return input && is_ir_tensor_shape_known(input) && input->dim_num == rank &&
-           input->dims[1] == channels;
-}
-
-// The function in front of a Conv that alone reads its result; null: it stays.
-node* find_in_front(const graph& graph, node& reader, Convolution* conv, AffineNode* affine)
-{
-    node* node =
-        is_op(&reader, "Conv") ? find_only_producer(graph, get_ir_node_input(&reader, 0)) : nullptr;
-    if (!node || !conv->read(&reader)) return nullptr;
-    const int rank = conv->weight().dim_num, channels = conv->in_channels();
-    if (!has_channels(*node, rank, channels) || !read_affine_node(*node, rank, channels, affine))
-        return nullptr;
-    return affine->has_offsets() && conv->has_padding() ? nullptr : node;
-}
-
-int merge_in_front(graph& graph, node& reader)
-{
-    Convolution conv;
-    AffineNode affine;
-    while (node* node = find_in_front(graph, reader, &conv, &affine)) {
-        Merger merger(graph, conv, affine, false);
-        if (!merger.is_exact_enough()) return TENGINE_OK;
-        TENGINE_RETURN_IF_ERROR(merger.merge());
-        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(&reader, 0, find_affine_input(*node)));
-        destroy_ir_node(&graph, node);
-    }
-    return TENGINE_OK;
-}
 
 }  // namespace
 
 int merge_affine_nodes(graph& graph)
 {
+    Convolution conv;
     for (int i = 0; i < graph.node_num; ++i)
-        if (node* node = graph.node_list[i]) TENGINE_RETURN_IF_ERROR(merge_behind(graph, *node));
-    for (int i = 0; i < graph.node_num; ++i)
-        if (node* reader = graph.node_list[i])
-            TENGINE_RETURN_IF_ERROR(merge_in_front(graph, *reader));
+        if (conv.read(graph.node_list[i])) TENGINE_RETURN_IF_ERROR(Merger(graph, conv).run());
     return TENGINE_OK;
 }
 

@@ -75,6 +75,19 @@ bool is_op(const node* node, const char* name)
     return node && std::strcmp(get_ir_node_op(node), name) == 0 && !*get_ir_node_domain(node);
 }
 
+node* find_only_producer(const graph& graph, const struct tensor* tensor)
+{
+    if (!tensor || tensor->consumer_num != 1 || is_ir_graph_output(&graph, tensor->index))
+        return nullptr;
+    return get_ir_graph_node(&graph, tensor->producer);
+}
+
+node* find_only_reader(const graph& graph, const tensor& value)
+{
+    if (value.consumer_num != 1 || is_ir_graph_output(&graph, value.index)) return nullptr;
+    return get_ir_graph_node(&graph, value.consumer[0]);
+}
+
 int remove_no_ops(graph& graph)
 {
     for (int i = 0; i < graph.node_num; ++i) {

@@ -21,12 +21,6 @@ bool has_same_shape(const tensor& a, const tensor& b)
            std::equal(a.dims, a.dims + a.dim_num, b.dims);
 }
 
-node* find_only_reader(const graph& graph, const tensor& value)
-{
-    if (value.consumer_num != 1 || is_ir_graph_output(&graph, value.index)) return nullptr;
-    return get_ir_graph_node(&graph, value.consumer[0]);
-}
-
 node* find_product_sum(const graph& graph, const tensor& product, int columns, tensor** out_bias)
 {
     node* reader = find_only_reader(graph, product);

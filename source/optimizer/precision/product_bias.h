@@ -11,9 +11,6 @@ bool is_product_bias(const tensor* value, int columns);
 
 bool has_same_shape(const tensor& a, const tensor& b);
 
-// The only reader of a tensor that is not an output of the graph; null if there is none.
-node* find_only_reader(const graph& graph, const tensor& value);
-
 // The Add of a bias that is the only reader of `product`, null if there is none, or if it must stay
 // in float. *out_bias is the bias.
 node* find_product_sum(const graph& graph, const tensor& product, int columns, tensor** out_bias);
