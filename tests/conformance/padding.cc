@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "support/corner.h"
 #include "tengine/bucket.h"
 #include "tengine/graph.h"
 #include "tengine/inspect.h"
@@ -18,6 +19,8 @@
 namespace tengine::conformance {
 namespace {
 
+using test::count_elements;
+using test::for_corner;
 using tools::Failure;
 using tools::Tensor;
 using Dims = std::vector<int>;
@@ -60,36 +63,12 @@ bool is_plain(int data_type)
            !tools::is_complex(data_type);
 }
 
-size_t count(const Dims& dims)
-{
-    size_t number = 1;
-    for (const int dim : dims)
-        number *= static_cast<size_t>(dim);
-    return number;
-}
-
-// Calls visit(place in `whole`, place in `part`) for all elements of the part.
-template <class Visit>
-void for_corner(const Dims& whole, const Dims& part, const Visit& visit)
-{
-    for (size_t i = 0; i < count(part); ++i) {
-        size_t rest = i, place = 0, stride = 1;
-        for (size_t axis = part.size(); axis-- > 0;) {
-            const auto dim = static_cast<size_t>(part[axis]);
-            place += rest % dim * stride;
-            rest /= dim;
-            stride *= static_cast<size_t>(whole[axis]);
-        }
-        visit(place, i);
-    }
-}
-
 Tensor cut(const Tensor& whole, const Dims& shape)
 {
-    const size_t size = whole.bytes.size() / count(whole.shape);
+    const size_t size = whole.bytes.size() / count_elements(whole.shape);
     Tensor part = whole;
     part.shape = shape;
-    part.bytes.resize(size * count(shape));
+    part.bytes.resize(size * count_elements(shape));
     for_corner(whole.shape, shape, [&](size_t from, size_t to) {
         std::memcpy(part.bytes.data() + to * size, whole.bytes.data() + from * size, size);
     });
@@ -103,10 +82,10 @@ Tensor spoil(const Tensor& whole, const Dims& corner)
     Tensor spoiled = whole;
     const double value = tools::is_floating(whole.data_type)
                              ? std::numeric_limits<double>::quiet_NaN()
-                         : whole.bytes.size() == count(whole.shape) ? 1
-                                                                    : 0;
-    const size_t size = whole.bytes.size() / count(whole.shape);
-    for (size_t i = 0; i < count(whole.shape); ++i)
+                         : whole.bytes.size() == count_elements(whole.shape) ? 1
+                                                                             : 0;
+    const size_t size = whole.bytes.size() / count_elements(whole.shape);
+    for (size_t i = 0; i < count_elements(whole.shape); ++i)
         tools::set_element(&spoiled, i, value);
     for_corner(whole.shape, corner, [&](size_t place, size_t) {
         std::memcpy(spoiled.bytes.data() + place * size, whole.bytes.data() + place * size, size);
@@ -116,7 +95,7 @@ Tensor spoil(const Tensor& whole, const Dims& corner)
 
 bool is_near(const Tensor& a, const Tensor& b)
 {
-    for (size_t i = 0; i < count(a.shape); ++i) {
+    for (size_t i = 0; i < count_elements(a.shape); ++i) {
         const double one = tools::get_element(a, i), other = tools::get_element(b, i);
         if (std::isnan(one) && std::isnan(other)) continue;
         if (one == other) continue;
@@ -257,7 +236,7 @@ bool has_numbers(graph_t graph)
         const int type = get_tensor_data_type(tengine_graph_get_input(graph, i));
         if (type < 0 || tengine_data_type_get_bits(type) <= 0 || type == TENGINE_DT_STRING)
             return false;
-        if (count(describe(tengine_graph_get_input(graph, i)).shape) == 0) return false;
+        if (count_elements(describe(tengine_graph_get_input(graph, i)).shape) == 0) return false;
     }
     return true;
 }

@@ -14,6 +14,7 @@
 #include "operator/param.h"
 #include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
+#include "support/corner.h"
 #include "support/ir_builder.h"
 
 namespace {
@@ -41,30 +42,6 @@ struct Case
     // Where padding is not exact: the results differ, so that a rule that said yes would be found.
     bool is_seen = true;
 };
-
-size_t count(const Dims& dims)
-{
-    size_t number = 1;
-    for (const int dim : dims)
-        number *= static_cast<size_t>(dim);
-    return number;
-}
-
-// Calls visit(place in `whole`, place in `part`) for all elements of the part.
-void for_corner(const Dims& whole, const Dims& part,
-                const std::function<void(size_t, size_t)>& visit)
-{
-    for (size_t i = 0; i < count(part); ++i) {
-        size_t rest = i, place = 0, stride = 1;
-        for (size_t axis = part.size(); axis-- > 0;) {
-            const auto dim = static_cast<size_t>(part[axis]);
-            place += rest % dim * stride;
-            rest /= dim;
-            stride *= static_cast<size_t>(whole[axis]);
-        }
-        visit(place, i);
-    }
-}
 
 Dims dims_of(const tensor& value)
 {
@@ -127,8 +104,8 @@ class Graphs
         std::mt19937 random(5);
         std::uniform_real_distribution<float> any(-2, 2);
         for (const Input& input : model_.inputs) {
-            Values values(count(input.request));
-            Values padded(count(input.bucket), padding);
+            Values values(count_elements(input.request));
+            Values padded(count_elements(input.bucket), padding);
             for (float& value : values)
                 value = any(random);
             for_corner(input.bucket, input.request,
@@ -177,9 +154,9 @@ void set_int(node* node, const char* name, int64_t value)
 
 void add_weights(IrBuilder& s, const std::string& name, Dims dims)
 {
-    std::mt19937 random(static_cast<unsigned>(count(dims)));
+    std::mt19937 random(static_cast<unsigned>(count_elements(dims)));
     std::uniform_real_distribution<float> any(-1, 1);
-    Values values(count(dims));
+    Values values(count_elements(dims));
     for (float& value : values)
         value = any(random);
     s.floats(name, std::move(dims), values);

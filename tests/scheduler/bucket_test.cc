@@ -6,18 +6,15 @@
 
 #include "graph/bucket.h"
 #include "graph/graph.h"
-#include "scheduler/fixture.h"
-#include "scheduler/shape_cache.h"
+#include "scheduler/sizes_fixture.h"
 
 namespace {
 
 using namespace tengine::test;
 
-class BucketTest : public testing::Test
+class BucketTest : public SizesTest
 {
   protected:
-    BucketTest() { add_three_steps(session_); }
-
     void add_buckets(std::initializer_list<const char*> texts)
     {
         for (const char* text : texts)
@@ -33,40 +30,6 @@ class BucketTest : public testing::Test
         EXPECT_EQ(session_.at("x")->dims[0], size);
         EXPECT_EQ(session_.at("y")->dims[0], size);
     }
-
-    void expect_right_results(int size)
-    {
-        Floats inputs;
-        for (int i = 0; i < size; ++i)
-            inputs.push_back(static_cast<float>(i % 7) - 3);
-        session_.feed("x", inputs);
-        ASSERT_EQ(session_.run(), TENGINE_OK) << tengine_error_message();
-        const Floats results = session_.read("y");
-        ASSERT_EQ(results.size(), inputs.size());
-        for (size_t i = 0; i < inputs.size(); ++i)
-            EXPECT_FLOAT_EQ(results[i], three_steps_of(inputs[i]));
-    }
-
-    // Returns the preparations that device A had to compile since the last call.
-    int count_compilations()
-    {
-        const int before = compiled_;
-        compiled_ = device_.pre_runs;
-        return (compiled_ - before) / 2;
-    }
-
-    int count_kept()
-    {
-        int number = 0;
-        while (get_ir_execution(session_.source(), number))
-            ++number;
-        return number;
-    }
-
-    const LogCapture log_;
-    TestDevice device_{"A", {"Relu", "Neg"}};
-    Session session_{&device_};
-    int compiled_ = 0;
 };
 
 TEST_F(BucketTest, ABucketIsCompiledOnce)

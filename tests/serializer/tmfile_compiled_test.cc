@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parts that devices have compiled, in the model's tmfile. A graph is loaded even if they are
 // damaged.
-#include <cstddef>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <set>
@@ -10,6 +9,7 @@
 #include "graph/core.h"
 #include "graph/model_part.h"
 #include "serializer/own_tmfile.h"
+#include "serializer/parts_record.h"
 #include "serializer/tmfile/format.h"
 #include "serializer/tmfile_model.h"
 #include "support/emulated.h"
@@ -47,20 +47,11 @@ class TmfileCompiledTest : public TmfileTest
         return lists_.parts + 4 + index * static_cast<uint32_t>(sizeof(CompiledPartRecord));
     }
 
-    // Returns the bytes with a changed record, and the digest for them.
+    // The file with another record at a place.
     template <class Record>
     std::string with(uint32_t offset, const Record& changed) const
     {
-        std::string result = bytes_;
-        std::memcpy(&result[offset], &changed, sizeof changed);
-        PartsRecord lists = lists_;
-        sha256_t hash;
-        start_sha256(&hash);
-        update_sha256(&hash, &lists.begin, sizeof lists - offsetof(PartsRecord, begin));
-        update_sha256(&hash, &result[lists.begin], lists.size);
-        finish_sha256(&hash, lists.digest);
-        std::memcpy(&result[root_ - sizeof lists], &lists, sizeof lists);
-        return result;
+        return with_record(bytes_, offset, changed);
     }
 
     const std::string bytes_ = make_own_tmfile("compiled");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of variants in a tmfile: hostile ones are left out with a message, and the model and its
 // compiled parts stay.
-#include <cstddef>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include "graph/model_part.h"
 #include "graph/variant.h"
 #include "serializer/own_tmfile.h"
+#include "serializer/parts_record.h"
 #include "serializer/tmfile/format.h"
 #include "serializer/tmfile_model.h"
 #include "tengine/vector.h"
@@ -34,28 +34,21 @@ class TmfileVariantTest : public TmfileTest
                 warning = line;
         });
         bytes_ = make_own_tmfile("variants");
-        std::memcpy(&root_, &bytes_[8], sizeof root_);
-        std::memcpy(&lists_, &bytes_[root_ - sizeof lists_], sizeof lists_);
-        place_ = lists_.begin + lists_.size - static_cast<uint32_t>(sizeof(VariantsRecord));
+        uint32_t root;
+        PartsRecord lists;
+        std::memcpy(&root, &bytes_[8], sizeof root);
+        std::memcpy(&lists, &bytes_[root - sizeof lists], sizeof lists);
+        place_ = lists.begin + lists.size - static_cast<uint32_t>(sizeof(VariantsRecord));
         std::memcpy(&list_, &bytes_[place_], sizeof list_);
         std::memcpy(&first_, &bytes_[list_.variants + 4], sizeof first_);
     }
     void TearDown() override { set_log_sink(nullptr); }
 
-    // The file with other bytes at a place, and the digest for them.
+    // The file with another record at a place.
     template <class Record>
     std::string with(uint32_t offset, const Record& changed) const
     {
-        std::string result = bytes_;
-        std::memcpy(&result[offset], &changed, sizeof changed);
-        PartsRecord lists = lists_;
-        sha256_t hash;
-        start_sha256(&hash);
-        update_sha256(&hash, &lists.begin, sizeof lists - offsetof(PartsRecord, begin));
-        update_sha256(&hash, &result[lists.begin], lists.size);
-        finish_sha256(&hash, lists.digest);
-        std::memcpy(&result[root_ - sizeof lists], &lists, sizeof lists);
-        return result;
+        return with_record(bytes_, offset, changed);
     }
     std::string with_first(const VariantRecord& record) const
     {
@@ -73,8 +66,7 @@ class TmfileVariantTest : public TmfileTest
     }
 
     std::string bytes_;
-    uint32_t root_ = 0, place_ = 0;
-    PartsRecord lists_;
+    uint32_t place_ = 0;
     VariantsRecord list_;
     VariantRecord first_;
 };

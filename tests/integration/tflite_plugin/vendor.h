@@ -10,6 +10,7 @@
 
 #include "fixture.h"
 #include "serializer/tflite/model_builder.h"
+#include "support/result_bytes.h"
 #include "tengine/compiler_plugin.h"
 #include "tengine/graph.h"
 #include "tengine/inspect.h"
@@ -239,15 +240,7 @@ class VendorTest : public ApiTest
             ADD_FAILURE() << get_tengine_error();
             return {};
         }
-        std::vector<std::string> results;
-        for (int i = 0; i < tengine_graph_get_output_number(graph_); ++i) {
-            tensor_t output = tengine_graph_get_output(graph_, i);
-            results.emplace_back(static_cast<size_t>(get_tensor_buffer_size(output)), '\0');
-            EXPECT_EQ(get_tensor_data(output, results.back().data(),
-                                      static_cast<int>(results.back().size())),
-                      0);
-        }
-        return results;
+        return read_results(graph_);
     }
 
     // "VENDOR CONV_2D, CPU Softmax": the nodes in their order.

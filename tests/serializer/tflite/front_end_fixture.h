@@ -86,15 +86,7 @@ class TfliteFrontEndTest : public TfliteModelTest
         }
         is_prepared_ = true;
         EXPECT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
-        std::vector<std::string> results;
-        for (int i = 0; i < tengine_graph_get_output_number(graph_); ++i) {
-            tensor_t output = tengine_graph_get_output(graph_, i);
-            results.emplace_back(static_cast<size_t>(get_tensor_buffer_size(output)), '\0');
-            EXPECT_EQ(get_tensor_data(output, results.back().data(),
-                                      static_cast<int>(results.back().size())),
-                      0);
-        }
-        return results;
+        return read_results(graph_);
     }
 
     Shorts step_shorts(const Shorts& input) { return values_of<int16_t>(step(bytes_of(input))[0]); }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "serializer/tflite/model_builder.h"
+#include "support/result_bytes.h"
 #include "tengine/c_api.h"
 #include "tengine/graph.h"
 #include "tengine/ir.h"
@@ -53,15 +54,7 @@ class TfliteModelTest : public testing::Test
             ADD_FAILURE() << get_tengine_error();
             return {};
         }
-        std::vector<std::string> results;
-        for (int i = 0; i < tengine_graph_get_output_number(graph_); ++i) {
-            tensor_t output = tengine_graph_get_output(graph_, i);
-            results.emplace_back(static_cast<size_t>(get_tensor_buffer_size(output)), '\0');
-            EXPECT_EQ(get_tensor_data(output, results.back().data(),
-                                      static_cast<int>(results.back().size())),
-                      0);
-        }
-        return results;
+        return read_results(graph_);
     }
 
     // Loading or preparing fails with this part of the message.
