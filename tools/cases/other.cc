@@ -52,7 +52,8 @@ void add_signals(std::vector<Case>* cases)
 void add_front_end(std::vector<Case>* cases)
 {
     const auto listed = [](int data_type, std::vector<double> values) {
-        Operand made = fed_values({static_cast<int>(values.size())}, std::move(values), data_type);
+        const int size = static_cast<int>(values.size());
+        Operand made = fed_values({size}, std::move(values), data_type);
         made.is_constant = true;
         return made;
     };
