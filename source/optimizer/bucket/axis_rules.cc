@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "operator/infer.h"
+#include "operator/onnx/resize_param.h"
 #include "optimizer/bucket/rules.h"
 
 namespace tengine {
@@ -100,8 +101,12 @@ void judge_resize(const Step& step)
 {
     const Pair &x = *step.input(0), &y = *step.output(0);
     if (x.find_difference(2) >= 0) return refuse_mixing(step, x, 2);
+    resize_axis axes[MAX_SHAPE_DIM_NUM], others[MAX_SHAPE_DIM_NUM];
+    if (resolve_resize(step.bucket, axes) != TENGINE_OK ||
+        resolve_resize(step.request, others) != TENGINE_OK)
+        return step.refuse("takes sizes that depend on data");
     for (int i = 0; i < x.rank(); ++i)
-        if ((x.differs(i) || y.differs(i)) && !x.is_like(i, y, i))
+        if ((x.differs(i) || y.differs(i)) && (!axes[i].identity || !others[i].identity))
             return step.refuse("resizes axis " + to_string(i) + " of " + quoted(x));
     const char* policy = get_ir_node_text(step.bucket, "keep_aspect_ratio_policy", "stretch");
     if (x.differs() && std::strcmp(policy, "stretch") != 0) refuse_mixing(step, x, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of operators that move elements: the place of each element must be the same in both graphs,
 // as far as the request has it.
+#include <climits>
 #include <cstring>
 
 #include "operator/onnx/slice_param.h"
@@ -109,27 +110,14 @@ bool have_same_places(const Pairs& pairs, size_t number, int axis)
     return bucket == request;
 }
 
-// Whether the indices of a constant count from the start of their axis.
-bool are_counted_from_start(const Pair& indices)
-{
-    const tensor& value = *indices.bucket;
-    if (value.tensor_type != TENSOR_TYPE_CONST || !value.data) return false;
-    for (int64_t i = 0; i < value.elem_num; ++i) {
-        if (value.data_type == TENGINE_DT_INT64
-                ? value.i64[i] < 0
-                : value.data_type != TENGINE_DT_INT32 || value.i32[i] < 0)
-            return false;
-    }
-    return true;
-}
-
 void judge_indices(const Step& step, int64_t axis)
 {
     const Pair &x = *step.input(0), &indices = *step.input(1);
-    if (!require_safe_indices(step, indices)) return;
-    if (axis < 0 || axis >= x.rank() || !x.differs(static_cast<int>(axis))) return;
-    if (indices.differs() || !are_counted_from_start(indices))
-        refuse_mixing(step, x, static_cast<int>(axis));
+    if (axis < 0 || axis >= x.rank()) return step.refuse("has an axis that does not exist");
+    const int place = static_cast<int>(axis);
+    if (!require_safe_indices(step, indices, x.bucket->dims[place]) || !x.differs(place)) return;
+    if (indices.differs() || !has_constant_indices(indices, 0, INT_MAX))
+        refuse_mixing(step, x, place);
 }
 
 }  // namespace
@@ -183,6 +171,11 @@ void judge_pad(const Step& step)
         if (!is_same || (x.differs(i) && reads_end))
             return step.refuse("adds elements after the end of axis " + to_string(i) + " of " +
                                quoted(x));
+        // A longer reflection turns at the end of the elements that negative padding leaves.
+        if (x.differs(i) && std::strcmp(mode, "reflect") == 0 &&
+            before[i] >= x.request->dims[i] + after[i])
+            return step.refuse("reflects more elements than axis " + to_string(i) + " of " +
+                               quoted(x) + " has");
     }
 }
 

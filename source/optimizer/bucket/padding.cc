@@ -92,6 +92,14 @@ int find_input(const graph& execution, const tensor& value)
     return -1;
 }
 
+int find_output(const node& node, const tensor& value)
+{
+    int place = 0;
+    while (place < node.output_num && node.output_tensors[place] != value.index)
+        ++place;
+    return place;
+}
+
 // The only output of the node, if it is one of those that passes leave out where input and output
 // have the same shape.
 const node* find_shape_node(const graph& execution, const tensor& value)
@@ -171,7 +179,8 @@ class Comparison
         if (is_constant(pair.bucket) && is_constant(pair.request)) return open_constants(pair);
         const node* one = get_ir_graph_node(&bucket_, pair.bucket->producer);
         const node* other = get_ir_graph_node(&request_, pair.request->producer);
-        if (one && other && has_same_op_param(&one->op, &other->op))
+        if (one && other && has_same_op_param(&one->op, &other->op) &&
+            find_output(*one, *pair.bucket) == find_output(*other, *pair.request))
             return open_nodes(entry, *one, *other);
         open_shape_node(entry);
     }
@@ -186,7 +195,7 @@ class Comparison
 
     static void open_constants(Pair& pair)
     {
-        pair.is_safe = true;
+        pair.is_safe = !pair.differs();
         if (!holds_for_constants(pair))
             pair.fault = "the values of constant " + name_of(*pair.bucket) +
                          " depend on the shapes of inputs";

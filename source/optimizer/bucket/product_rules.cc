@@ -97,6 +97,16 @@ void require_mask(const Step& step, const Pair& query, int axis)
     }
 }
 
+// Where the number of keys is given, the last query is the one of the last of them; only windows
+// depend on that.
+bool counts_from_end(const node& node)
+{
+    return get_ir_node_input(&node, ATTENTION_LENGTHS) &&
+           (get_ir_node_int(&node, "is_causal", 0) != 0 ||
+            get_ir_node_int(&node, "left_window_size", -1) >= 0 ||
+            get_ir_node_int(&node, "right_window_size", -1) >= 0);
+}
+
 }  // namespace
 
 // Keys that a mask hides, also a causal one, are read, times 0.
@@ -113,6 +123,9 @@ void judge_attention(const Step& step)
     for (int i = ATTENTION_PAST_KEY; i < static_cast<int>(step.inputs.size()); ++i)
         if (step.input(i) && step.input(i)->find_difference(1) >= 0)
             return refuse_mixing(step, *step.input(i), 1);
+    if (query.differs(axis) && counts_from_end(*step.bucket))
+        return step.refuse("counts from the end of axis " + to_string(axis) + " of " +
+                           quoted(query));
     require_mask(step, query, axis);
 }
 

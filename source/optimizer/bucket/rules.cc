@@ -37,7 +37,8 @@ void judge_samples(const Step& step)
 void judge_rotation(const Step& step)
 {
     const Pair* places = step.input(3);
-    if (!places || require_safe_indices(step, *places)) judge_samples(step);
+    const int64_t rows = step.input(1)->bucket->dims[0];  // of angles
+    if (!places || require_safe_indices(step, *places, rows)) judge_samples(step);
 }
 
 // All positions but those of one axis, the attribute's, by themselves.
@@ -159,7 +160,7 @@ constexpr Row kRows[] = {
     {judge_rows, "com.microsoft.MatMulNBits tengine.RowQuantizeMatMul"},
     {judge_attention, "Attention"},
     {judge_recurrence, "LSTM GRU RNN tengine.ClippedLSTM"},
-    {judge_resize, "Resize Upsample", 8},
+    {judge_resize, "Resize", 8},
     {judge_anything, "Transpose"},
     {judge_anything, "ConstantOfShape", 1},
     {judge_reshape, "Reshape Flatten Squeeze Unsqueeze", 2},

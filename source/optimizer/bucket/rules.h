@@ -19,8 +19,11 @@ void judge_axis(const Step& step, int64_t otherwise);
 void require_broadcast(const Step& step, const Pair& output);
 // The inputs from `first` on have the same sizes in both graphs.
 void require_equal_sizes(const Step& step, int first);
-// The positions of the indices that the request lacks are read, too: they must be valid.
-bool require_safe_indices(const Step& step, const Pair& indices);
+// Whether the bucket's indices are constants, none of them below `first` or beyond `last`.
+bool has_constant_indices(const Pair& indices, int64_t first, int64_t last);
+// The positions of the indices that the request lacks are read, too: they must be valid for an axis
+// of `size` elements.
+bool require_safe_indices(const Step& step, const Pair& indices, int64_t size);
 
 // axis_rules.cc
 void judge_quantization(const Step& step);

@@ -77,10 +77,27 @@ void require_equal_sizes(const Step& step, int first)
             return refuse_mixing(step, *step.inputs[i], 0);
 }
 
-bool require_safe_indices(const Step& step, const Pair& indices)
+bool has_constant_indices(const Pair& indices, int64_t first, int64_t last)
+{
+    const tensor& value = *indices.bucket;
+    if (value.tensor_type != TENSOR_TYPE_CONST || !value.data) return false;
+    const bool is_wide = value.data_type == TENGINE_DT_INT64;
+    if (!is_wide && value.data_type != TENGINE_DT_INT32) return false;
+    for (int64_t i = 0; i < value.elem_num; ++i) {
+        const int64_t index = is_wide ? value.i64[i] : value.i32[i];
+        if (index < first || index > last) return false;
+    }
+    return true;
+}
+
+bool require_safe_indices(const Step& step, const Pair& indices, int64_t size)
 {
     if (!indices.differs() || indices.is_safe) return true;
-    step.refuse("reads indices in the padding that are computed from it, in " + quoted(indices));
+    if (has_constant_indices(indices, -size, size - 1)) return true;
+    const bool is_constant = indices.bucket->tensor_type == TENSOR_TYPE_CONST;
+    step.refuse((is_constant ? "has no elements for the indices of the padding, in "
+                             : "reads indices in the padding that are computed from it, in ") +
+                quoted(indices));
     return false;
 }
 

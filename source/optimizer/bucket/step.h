@@ -18,8 +18,7 @@ struct Pair
     const tensor* bucket = nullptr;
     const tensor* request = nullptr;
     String fault;  // the reason why it does not hold; "": it holds
-    // The elements that the request lacks are zeros, or those of a constant of the bucket's own
-    // graph: as indices they are as good as the program's.
+    // The elements that the request lacks are zeros: as indices they are as good as the program's.
     bool is_safe = false;
 
     int rank() const { return bucket->dim_num; }
