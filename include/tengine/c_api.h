@@ -297,7 +297,7 @@ TENGINE_API int set_graph_device(graph_t graph, const char* dev_name);
 // runs on the CPU, and the report says so; nodes that name the CPU do not count as fallback. A part
 // with a node whose affinity names the part's device is not moved for its cost.
 // Fails with TENGINE_EINVAL (NULL or empty, no group), TENGINE_ENOENT (no node of the graph
-// matches; no such device).
+// matches, and prerun_graph turns none into such an operator of ONNX; no such device).
 TENGINE_API int tengine_graph_set_affinity(graph_t graph, const char* nodes, const char* devices);
 
 // Prints nodes and tensors as log lines of LOG_INFO; call set_log_level(LOG_INFO) to see them.

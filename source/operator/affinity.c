@@ -11,6 +11,7 @@
 #include "graph/graph.h"
 #include "graph/hint.h"
 #include "graph/metadata.h"
+#include "operator/registry.h"
 #include "tengine/device.h"
 #include "tengine/log.h"
 #include "tengine/vector.h"
@@ -67,11 +68,37 @@ bool fits_ir_node(const char* nodes, const struct node* node)
     return fits_pattern(nodes + prefix, get_ir_node_op(node));
 }
 
-static bool fits_any_node(const char* nodes, const struct graph* graph)
+// Whether a preparation makes nodes of other operators of the node: those of a tmfile or a .tflite.
+static bool is_converted(const struct node* node)
 {
-    for (int i = 0; i < graph->node_num; ++i)
-        if (fits_ir_node(nodes, graph->node_list[i])) return true;
+    const char* domain = get_ir_node_domain(node);
+    return strcmp(domain, "tflite") == 0 ||
+           (strcmp(domain, "tengine") == 0 && node->op.method->lower);
+}
+
+// Whether the pattern matches an operator that prepared graphs may have.
+static bool fits_prepared_operator(const char* pattern)
+{
+    for (int i = 0; i < get_op_count(); ++i) {
+        const ir_method_t* method = find_op_via_index(i);
+        const bool is_prepared = !(method->traits & OP_LEGACY) && !method->tengine;
+        if (is_prepared && fits_pattern(pattern, method->name)) return true;
+    }
     return false;
+}
+
+// Whether `nodes` matches a node of the graph or, where a preparation turns its nodes into
+// operators of ONNX, may match one of those: "op:Conv" for a Convolution of Tengine.
+static bool fits_graph(const char* nodes, const struct graph* graph)
+{
+    const size_t prefix = sizeof operator_prefix - 1;
+    bool has_converted = false;
+    for (int i = 0; i < graph->node_num; ++i) {
+        if (fits_ir_node(nodes, graph->node_list[i])) return true;
+        has_converted = has_converted || is_converted(graph->node_list[i]);
+    }
+    return has_converted && strncmp(nodes, operator_prefix, prefix) == 0 &&
+           fits_prepared_operator(nodes + prefix);
 }
 
 // ---- devices ----
@@ -259,7 +286,7 @@ static int add_rule(struct graph* graph, const char* nodes, const char* devices,
 int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices)
 {
     TENGINE_RETURN_IF_ERROR(check_rule(nodes, devices));
-    if (!fits_any_node(nodes, graph))
+    if (!fits_graph(nodes, graph))
         return tengine_error_set(TENGINE_ENOENT,
                                  "affinity: none of the %d nodes of '%.100s' matches '%.200s': "
                                  "expected a name, a pattern with * and ?, or op:<operator>",

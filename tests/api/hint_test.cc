@@ -247,6 +247,20 @@ TEST_F(HintTest, AllFormatsKeepThem)
     }
 }
 
+TEST_F(HintTest, OperatorsOfAllFormatsHaveNamesOfOnnx)
+{
+    for (const char* format : {"tengine", "tflite"}) {
+        SCOPED_TRACE(format);
+        const graph_t graph = save_and_load(load({}, context_), format, context_);
+        EXPECT_EQ(tengine_graph_set_affinity(graph, "op:Neh", "CPU"), -1);
+        EXPECT_EQ(tengine_graph_set_affinity(graph, "op:CONV_2D", "CPU"), -1);
+        ASSERT_EQ(tengine_graph_set_affinity(graph, "op:Ne?", "CPU"), 0) << get_tengine_error();
+        shape(graph);
+        EXPECT_EQ(devices_of(graph), "CPU FAST");
+        EXPECT_EQ(tengine_graph_set_affinity(graph, "op:Softmax", "CPU"), 0) << "it may have one";
+    }
+}
+
 TEST_F(HintTest, SavingChangesNothing)
 {
     const graph_t graph = load({{"kept", "value"}}, context_);
