@@ -79,8 +79,8 @@ static bool is_converted(const struct node* node)
 // Whether the pattern matches an operator that prepared graphs may have.
 static bool fits_prepared_operator(const char* pattern)
 {
-    for (int i = 0; i < get_op_count(); ++i) {
-        const ir_method_t* method = find_op_via_index(i);
+    for (int i = 0; i < get_op_method_count(); ++i) {
+        const ir_method_t* method = find_op_method_via_index(i);
         const bool is_prepared = !(method->traits & OP_LEGACY) && !method->tengine;
         if (is_prepared && fits_pattern(pattern, method->name)) return true;
     }

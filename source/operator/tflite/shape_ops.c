@@ -92,13 +92,17 @@ static int lower_reshape(struct graph* graph, struct node* node)
 }
 
 // Without a list, all axes of one element.
+// A scalar stays one, as in LiteRT, whatever the list of axes says.
 static int lower_squeeze(struct graph* graph, struct node* node)
 {
     const struct tfl_squeeze_param* param = node->op.param_mem;
     emitter_t emit = start_emitting(graph, node);
     const struct op_ints* axes = &param->squeeze_dims;
-    struct tensor* list = axes->num > 0 ? emit_ints(&emit, axes->values, axes->num) : NULL;
-    return finish_emitting(&emit, 1, emit_op(&emit, "Squeeze", 2, get_operand(&emit, 0), list));
+    struct tensor* input = get_operand(&emit, 0);
+    const bool is_scalar = input->shape_set && input->dim_num == 0;
+    struct tensor* list =
+        axes->num > 0 && !is_scalar ? emit_ints(&emit, axes->values, axes->num) : NULL;
+    return finish_emitting(&emit, 1, emit_op(&emit, "Squeeze", 2, input, list));
 }
 
 static int lower_expand_dims(struct graph* graph, struct node* node)

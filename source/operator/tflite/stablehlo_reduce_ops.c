@@ -19,6 +19,11 @@ struct tfl_hlo_window_param
     int body;
 };
 
+struct tfl_listed_window_param
+{
+    int reduce_function;  // 1 to 6: sum, product, minimum, maximum, all, any
+};
+
 struct tfl_hlo_sort_param
 {
     int axis;
@@ -56,6 +61,11 @@ static const op_field_t hlo_window_fields[] = {
     HLO_LIST(struct tfl_hlo_window_param, window_dilations, 3),
     HLO_LIST(struct tfl_hlo_window_param, padding, 4),
     HLO_BODY(struct tfl_hlo_window_param, 5),
+};
+
+static const op_field_t listed_window_fields[] = {
+    TM_FIELD(struct tfl_listed_window_param, INT, reduce_function, WORD, 0, .number = 0,
+             .minimum = 1, .maximum = 6),
 };
 
 static const op_field_t hlo_sort_fields[] = {
@@ -136,26 +146,18 @@ static int lower_reduce(struct graph* graph, struct node* node)
 typedef struct hlo_window
 {
     int rank, axis_num;
+    int body;
     int64_t order[MAX_SHAPE_DIM_NUM];  // the others, then these
     int64_t sizes[MAX_SHAPE_DIM_NUM], strides[MAX_SHAPE_DIM_NUM], dilations[MAX_SHAPE_DIM_NUM];
     int64_t low[MAX_SHAPE_DIM_NUM], high[MAX_SHAPE_DIM_NUM], interior[MAX_SHAPE_DIM_NUM];
 } hlo_window_t;
 
-static void resolve_window(emitter_t* emit, const struct tensor* input, hlo_window_t* window)
+// Checks the lists of a window, and chooses the axes.
+static void finish_window(emitter_t* emit, hlo_window_t* window)
 {
-    const struct tfl_hlo_window_param* param = emit->origin->op.param_mem;
-    const int rank = window->rank = input->dim_num;
-    int64_t pairs[2 * MAX_SHAPE_DIM_NUM];
-    read_hlo_list(emit, &param->sizes, "list of sizes", rank, 1, window->sizes);
-    read_hlo_list(emit, &param->strides, "list of strides", rank, 1, window->strides);
-    read_hlo_list(emit, &param->base_dilations, "dilation of the input", rank, 1, window->interior);
-    read_hlo_list(emit, &param->window_dilations, "dilation of windows", rank, 1,
-                  window->dilations);
-    read_hlo_list(emit, &param->padding, "padding", 2 * rank, 0, pairs);
+    const int rank = window->rank;
     for (int i = 0; i < rank; ++i) {
         window->interior[i] -= 1;
-        window->low[i] = pairs[2 * i];
-        window->high[i] = pairs[2 * i + 1];
         if (emit->status == TENGINE_OK &&
             (window->sizes[i] < 1 || window->strides[i] < 1 || window->dilations[i] < 1))
             fail_emitting(emit, TENGINE_ERANGE,
@@ -169,6 +171,50 @@ static void resolve_window(emitter_t* emit, const struct tensor* input, hlo_wind
     for (int i = 0; i < rank; ++i)
         if (window->sizes[i] > 1 || window->strides[i] > 1)
             window->order[others + window->axis_num++] = i;
+}
+
+static void resolve_window(emitter_t* emit, const struct tensor* input, hlo_window_t* window)
+{
+    const struct tfl_hlo_window_param* param = emit->origin->op.param_mem;
+    const int rank = window->rank = input->dim_num;
+    int64_t pairs[2 * MAX_SHAPE_DIM_NUM];
+    window->body = param->body;
+    read_hlo_list(emit, &param->sizes, "list of sizes", rank, 1, window->sizes);
+    read_hlo_list(emit, &param->strides, "list of strides", rank, 1, window->strides);
+    read_hlo_list(emit, &param->base_dilations, "dilation of the input", rank, 1, window->interior);
+    read_hlo_list(emit, &param->window_dilations, "dilation of windows", rank, 1,
+                  window->dilations);
+    read_hlo_list(emit, &param->padding, "padding", 2 * rank, 0, pairs);
+    for (int i = 0; i < rank; ++i) {
+        window->low[i] = pairs[2 * i];
+        window->high[i] = pairs[2 * i + 1];
+    }
+    finish_window(emit, window);
+}
+
+// The operator of TensorFlow Lite has the lists as constant inputs, and a number for the function.
+static void resolve_listed_window(emitter_t* emit, const struct tensor* input, hlo_window_t* window)
+{
+    static const int bodies[] = {0,
+                                 TFL_BODY_ADD,
+                                 TFL_BODY_MULTIPLY,
+                                 TFL_BODY_MINIMUM,
+                                 TFL_BODY_MAXIMUM,
+                                 TFL_BODY_AND,
+                                 TFL_BODY_OR};
+    static const char* const words[] = {"list of sizes", "list of strides", "dilation of the input",
+                                        "dilation of windows"};
+    const struct tfl_listed_window_param* param = emit->origin->op.param_mem;
+    int64_t* const lists[] = {window->sizes, window->strides, window->interior, window->dilations};
+    window->rank = input->dim_num;
+    window->body = bodies[param->reduce_function];
+    for (int i = 0; i < 4; ++i) {
+        const int number = read_tfl_ints(emit, 2 + i, words[i], lists[i], MAX_SHAPE_DIM_NUM);
+        if (emit->status == TENGINE_OK && number != window->rank)
+            fail_emitting(emit, TENGINE_EINVAL, "its %s has %d elements, its input rank %d",
+                          words[i], number, window->rank);
+    }
+    finish_window(emit, window);
 }
 
 // The pool of an input [channels, 1, axes].
@@ -192,16 +238,15 @@ static struct tensor* emit_pool(emitter_t* emit, const hlo_window_t* window, con
 static struct tensor* emit_reduced_windows(emitter_t* emit, const hlo_window_t* window,
                                            struct tensor* input)
 {
-    const struct tfl_hlo_window_param* param = emit->origin->op.param_mem;
     int64_t elements = 1;
     for (int i = 0; i < window->rank; ++i)
         elements *= window->sizes[i];
-    if (param->body == TFL_BODY_MAXIMUM) return emit_pool(emit, window, "MaxPool", input);
-    if (param->body == TFL_BODY_MINIMUM) {
+    if (window->body == TFL_BODY_MAXIMUM) return emit_pool(emit, window, "MaxPool", input);
+    if (window->body == TFL_BODY_MINIMUM) {
         struct tensor* largest = emit_pool(emit, window, "MaxPool", emit_op(emit, "Neg", 1, input));
         return emit_op(emit, "Neg", 1, largest);
     }
-    if (param->body == TFL_BODY_ADD)
+    if (window->body == TFL_BODY_ADD)
         return emit_op(emit, "Mul", 2, emit_pool(emit, window, "AveragePool", input),
                        emit_number(emit, (float)elements, input));
     fail_emitting(emit, TENGINE_ENOTSUP, "its body is not a sum, maximum or minimum");
@@ -232,21 +277,47 @@ static struct tensor* emit_windows(emitter_t* emit, const hlo_window_t* window,
     return emit_hlo_order(emit, emit_reshape(emit, result, moved, rank), back, rank);
 }
 
-// Padding has the initial value, so that it is in each window once at least.
+// Padding has the initial value, so that it is in each window once at least. Windows of truth
+// values are those of 0 and 1.
+static int finish_windows(emitter_t* emit, const hlo_window_t* window)
+{
+    struct tensor *input = get_operand(emit, 0), *first = as_scalar(emit, get_operand(emit, 1));
+    const int type = input->data_type;
+    hlo_window_t numeric = *window;
+    if (type == TENGINE_DT_BOOL) {
+        input = emit_cast(emit, input, TENGINE_DT_FP32);
+        first = emit_cast(emit, first, TENGINE_DT_FP32);
+        numeric.body = window->body == TFL_BODY_AND  ? TFL_BODY_MINIMUM
+                       : window->body == TFL_BODY_OR ? TFL_BODY_MAXIMUM
+                                                     : window->body;
+    } else if (type != TENGINE_DT_FP32) {
+        fail_emitting(emit, TENGINE_ENOTSUP, "its input is %s, expected fp32 or bool",
+                      get_data_type_name(type));
+    }
+    if (emit->status < 0) return emit->status;
+    struct tensor* result =
+        emit_hlo_pad(emit, input, window->low, window->high, window->interior, first);
+    result = emit_windows(emit, &numeric, result);
+    const char* op = find_hlo_operator(numeric.body, input);
+    result = emit_op(emit, op ? op : "Add", 2, result, first);
+    if (type == TENGINE_DT_BOOL) result = emit_cast(emit, result, type);
+    return finish_emitting(emit, 1, result);
+}
+
 static int lower_reduce_window(struct graph* graph, struct node* node)
 {
-    const struct tfl_hlo_window_param* param = node->op.param_mem;
     emitter_t emit = start_emitting(graph, node);
-    struct tensor *input = get_operand(&emit, 0), *first = as_scalar(&emit, get_operand(&emit, 1));
     hlo_window_t window = {0};
-    resolve_window(&emit, input, &window);
-    if (emit.status == TENGINE_OK && input->data_type != TENGINE_DT_FP32)
-        fail_emitting(&emit, TENGINE_ENOTSUP, "its input is not fp32");
-    struct tensor* result =
-        emit_hlo_pad(&emit, input, window.low, window.high, window.interior, first);
-    result = emit_windows(&emit, &window, result);
-    const char* op = find_hlo_operator(param->body, input);
-    return finish_emitting(&emit, 1, emit_op(&emit, op ? op : "Add", 2, result, first));
+    resolve_window(&emit, get_operand(&emit, 0), &window);
+    return finish_windows(&emit, &window);
+}
+
+static int lower_listed_window(struct graph* graph, struct node* node)
+{
+    emitter_t emit = start_emitting(graph, node);
+    hlo_window_t window = {0};
+    resolve_listed_window(&emit, get_operand(&emit, 0), &window);
+    return finish_windows(&emit, &window);
 }
 
 // ---- SORT ----
@@ -477,6 +548,8 @@ static const ir_method_t* const rows[] = {
                .lower = lower_reduce),
     TFLITE_ROW(STABLEHLO_REDUCE_WINDOW, 198, TFL_COUNTS(2, 2, 1), TFL_PARAMS(hlo_window),
                .lower = lower_reduce_window),
+    TFLITE_ROW(REDUCE_WINDOW, 205, TFL_COUNTS(6, 6, 1), TFL_PARAMS(listed_window),
+               .lower = lower_listed_window),
     TFLITE_ROW(STABLEHLO_SCATTER, 190, TFL_COUNTS(3, 3, 1), TFL_PARAMS(hlo_scatter),
                .lower = lower_scatter),
     TFLITE_ROW(STABLEHLO_SORT, 199, .min_input = 1, .max_input = -1, .min_output = 1,

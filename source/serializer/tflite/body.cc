@@ -3,7 +3,7 @@
 #include "operator/tflite/body.h"
 
 #include "operator/infer.h"
-#include "serializer/tflite/reading.h"
+#include "serializer/tflite/option_fields.h"
 
 namespace tengine::tflite {
 namespace {
@@ -28,12 +28,8 @@ constexpr int32_t kLeastGreater = 2, kLeastLess = 4, kMostDirections = 5;
 // The direction is the first field of the options.
 int find_comparison(const Reading& reading, const file::Operator& record)
 {
-    const auto* table = reinterpret_cast<const flatbuffers::Table*>(record.options_2());
-    constexpr flatbuffers::voffset_t kPlace = 2 * sizeof(uint16_t);
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading.image->bytes()),
-                                   reading.image->size());
-    if (!table || !table->VerifyField<int32_t>(verifier, kPlace, sizeof(int32_t))) return 0;
-    const auto direction = table->GetField<int32_t>(kPlace, 0);
+    int32_t direction = 0;
+    if (!OptionFields(*reading.image, record.options_2()).read_number(0, 0, &direction)) return 0;
     if (direction < kLeastGreater || direction > kMostDirections) return 0;
     return direction < kLeastLess ? TFL_BODY_GREATER : TFL_BODY_LESS;
 }

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "serializer/tflite/control.h"
 
+#include <initializer_list>
+
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/string_pool.h"
 #include "operator/infer.h"
 #include "operator/registry.h"
 #include "serializer/tflite/numbers.h"
+#include "serializer/tflite/option_fields.h"
 
 namespace tengine::tflite {
 namespace {
 
 constexpr int kCall = 31;
 constexpr int kLaterWhile = 200;
-constexpr int kComposite = 206;
+constexpr int kCase = 209;
 constexpr int kMostNested = 64;
 
 using Tensors = Vector<struct tensor*>;
@@ -30,6 +33,17 @@ int set_outputs(struct graph* graph, const Tensors& outputs)
 {
     const Vector<int32_t> indices = indices_of(outputs);
     return set_ir_graph_output_tensor(graph, indices.data(), static_cast<int>(indices.size()));
+}
+
+int find_subgraph(const Reading& reading, uint32_t index, int code, int32_t number,
+                  const file::Subgraph** out_subgraph)
+{
+    const auto* subgraphs = reading.model->subgraphs();
+    if (number < 0 || static_cast<uint32_t>(number) >= count(subgraphs))
+        return fail_operator(TENGINE_EFORMAT, index, code, "it calls subgraph %d, the model has %u",
+                             number, count(subgraphs));
+    *out_subgraph = subgraphs->Get(static_cast<uint32_t>(number));
+    return TENGINE_OK;
 }
 
 class CallReader
@@ -59,6 +73,10 @@ class CallReader
     int add_loop_body(struct node* node, const file::Subgraph& condition,
                       const file::Subgraph& work) const;
     int add_while(const file::Subgraph& condition, const file::Subgraph& work) const;
+    int read_case();
+    int add_case(size_t first, size_t last);
+    int add_chosen(struct node* node, const char* attribute, size_t first, size_t last,
+                   ir_body_t* body) const;
 
     template <class... Arguments>
     int fail(int status, const char* format, Arguments... arguments) const
@@ -72,6 +90,7 @@ class CallReader
     const file::Operator& record_;
     Tensors inputs_;
     Tensors outputs_;
+    Vector<const file::Subgraph*> branches_;  // of STABLEHLO_CASE
 };
 
 int CallReader::list(const Reading& reading, const flatbuffers::Vector<int32_t>* indices,
@@ -284,6 +303,123 @@ int CallReader::add_while(const file::Subgraph& condition, const file::Subgraph&
     return finish_node(node);
 }
 
+// ---- CASE ----
+
+struct tensor* add_constant(struct graph* graph, const String& name, int32_t value)
+{
+    struct tensor* tensor = create_ir_tensor(graph, name.c_str(), TENGINE_DT_INT32);
+    if (!tensor || set_ir_tensor_shape(tensor, nullptr, 0) < 0) return nullptr;
+    tensor->tensor_type = TENSOR_TYPE_CONST;
+    if (allocate_ir_tensor(tensor) < 0) return nullptr;
+    *static_cast<int32_t*>(tensor->data) = value;
+    return tensor;
+}
+
+// Adds an operator of TensorFlow Lite of int32, whose result is a scalar; null after setting the
+// error.
+struct tensor* add_scalar_op(struct graph* graph, const String& name, const char* op, int type,
+                             std::initializer_list<struct tensor*> inputs)
+{
+    struct node* node = create_op_node(graph, name.c_str(), op, nullptr);
+    struct tensor* result = node ? create_ir_tensor(graph, name.c_str(), type) : nullptr;
+    if (!result || set_ir_tensor_shape(result, nullptr, 0) < 0) return nullptr;
+    for (struct tensor* input : inputs)
+        if (!input || set_ir_node_input_tensor(node, node->input_num, input) < 0) return nullptr;
+    return set_ir_node_output_tensor(node, 0, result) < 0 ? nullptr : result;
+}
+
+// A branch of the If: the other half of the subgraphs. Its inputs are the operands of the operator.
+int CallReader::add_chosen(struct node* node, const char* attribute, size_t first, size_t last,
+                           ir_body_t* body) const
+{
+    TENGINE_RETURN_IF_ERROR(begin_body(node, attribute, body));
+    struct graph* graph = body->graph;
+    Reading inner(reading_, graph, reading_.subgraph, graph->name);
+    ++inner.body_depth;
+    CallReader reader(inner, index_, code_, record_);
+    reader.branches_ = branches_;
+    const auto make = [&](const struct tensor* like, const char* role, size_t place) {
+        const String name = print_text("%s/%s_%zu", graph->name, role, place);
+        struct tensor* made = create_ir_tensor(graph, name.c_str(), like->data_type);
+        const bool is_made = made && set_ir_tensor_shape(made, like->dims, like->dim_num) == 0;
+        return is_made ? made : nullptr;
+    };
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{inputs_.size() + outputs_.size()} *
+                                                   (sizeof(struct tensor) + sizeof(void*))));
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+        struct tensor* input = make(inputs_[i], "input", i);
+        if (!input) return last_error();
+        input->tensor_type = TENSOR_TYPE_INPUT;
+        TENGINE_RETURN_IF_ERROR(add_ir_body_input(body, input, true));
+        reader.inputs_.push_back(input);
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+        reader.outputs_.push_back(make(outputs_[i], "output", i));
+        if (!reader.outputs_.back()) return last_error();
+    }
+    TENGINE_RETURN_IF_ERROR(reader.add_case(first, last));
+    TENGINE_RETURN_IF_ERROR(sort_ir_graph(graph));
+    TENGINE_RETURN_IF_ERROR(set_outputs(graph, reader.outputs_));
+    TENGINE_RETURN_IF_ERROR(set_ir_graph_input_tensor(graph, body->inputs, body->input_num));
+    body->first_capture = node->input_num;
+    for (struct tensor* input : inputs_)
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, node->input_num, input));
+    return TENGINE_OK;
+}
+
+// Calls one of the subgraphs from `first` up to `last`: half of them are in each branch of an If.
+int CallReader::add_case(size_t first, size_t last)
+{
+    if (first == last) {
+        CallReader one(reading_, index_, code_, record_);
+        one.inputs_.assign(inputs_.begin() + 1, inputs_.end());
+        one.outputs_ = outputs_;
+        return one.replace(*branches_[first]);
+    }
+    struct node* node = nullptr;
+    const size_t middle = (first + last) / 2;
+    TENGINE_RETURN_IF_ERROR(make_node("If", 2, &node));
+    const String name = String(node->name) + "/is_lower";
+    struct tensor* limit =
+        add_constant(reading_.graph, name + "_limit", static_cast<int32_t>(middle) + 1);
+    struct tensor* is_lower =
+        add_scalar_op(reading_.graph, name, "tflite.LESS", TENGINE_DT_BOOL, {inputs_[0], limit});
+    if (!is_lower) return last_error();
+    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, is_lower));
+    ir_body_t* bodies = node->core->bodies->list;
+    TENGINE_RETURN_IF_ERROR(add_chosen(node, "then_branch", first, middle, &bodies[0]));
+    TENGINE_RETURN_IF_ERROR(add_chosen(node, "else_branch", middle + 1, last, &bodies[1]));
+    return finish_node(node);
+}
+
+// An index below 0, as one that is too large, is that of the last subgraph.
+int CallReader::read_case()
+{
+    const flatbuffers::Vector<int32_t>* numbers = nullptr;
+    if (!OptionFields(*reading_.image, record_.options_2()).read_list(0, &numbers))
+        return fail(TENGINE_EFORMAT, "%s", "its options are not inside the file");
+    if (count(numbers) == 0 || inputs_.empty() || inputs_[0]->data_type != TENGINE_DT_INT32 ||
+        inputs_[0]->elem_num != 1)
+        return fail(TENGINE_EGRAPH, "it has %u subgraphs and %zu inputs, %s", count(numbers),
+                    inputs_.size(), "expected at least one, and first an int32");
+    TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{count(numbers)} * sizeof(void*)));
+    for (uint32_t i = 0; i < count(numbers); ++i) {
+        branches_.push_back(nullptr);
+        TENGINE_RETURN_IF_ERROR(
+            find_subgraph(reading_, index_, code_, numbers->Get(i), &branches_.back()));
+    }
+    const size_t last = branches_.size() - 1;
+    const String name = String(outputs_[0]->name) + "/index";
+    struct graph* graph = reading_.graph;
+    struct tensor* zero = add_constant(graph, name + "_zero", 0);
+    struct tensor* least = add_constant(graph, name + "_last", static_cast<int32_t>(last));
+    struct tensor* is_below = add_scalar_op(graph, name + "_is_below", "tflite.LESS",
+                                            TENGINE_DT_BOOL, {inputs_[0], zero});
+    inputs_[0] = add_scalar_op(graph, name, "tflite.SELECT_V2", TENGINE_DT_INT32,
+                               {is_below, least, inputs_[0]});
+    return inputs_[0] ? add_case(0, last) : last_error();
+}
+
 int CallReader::run()
 {
     const bool is_composite = code_ == kComposite;
@@ -294,6 +430,7 @@ int CallReader::run()
         if (tensor->producer >= 0 || tensor->tensor_type != TENSOR_TYPE_VAR)
             return fail(TENGINE_EGRAPH, "output %s is an input, a constant or written before",
                         quote(tensor->name).c_str());
+    if (code_ == kCase) return read_case();
     TENGINE_RETURN_IF_ERROR(
         find_called_subgraph(reading_, index_, record_, is_composite ? 1 : 0, &first));
     if (code_ == kCall || is_composite) return replace(*first);
@@ -306,7 +443,7 @@ int CallReader::run()
 bool calls_subgraphs(int code)
 {
     return code == kCall || code == kIf || code == kWhile || code == kLaterWhile ||
-           code == kComposite;
+           code == kComposite || code == kCase;
 }
 
 int find_called_subgraph(const Reading& reading, uint32_t index, const file::Operator& record,
@@ -315,20 +452,11 @@ int find_called_subgraph(const Reading& reading, uint32_t index, const file::Ope
     const int code = find_code(reading, record);
     const bool is_later = code == kComposite || code == kLaterWhile;
     const file::Options* options = is_later ? record.options_2() : record.options();
-    const auto* table = reinterpret_cast<const flatbuffers::Table*>(options);
-    const auto place = static_cast<flatbuffers::voffset_t>((field + 2) * sizeof(uint16_t));
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading.image->bytes()),
-                                   reading.image->size());
-    if (table && !table->VerifyField<int32_t>(verifier, place, sizeof(int32_t)))
+    int32_t number = 0;
+    if (!OptionFields(*reading.image, options).read_number(field, 0, &number))
         return fail_operator(TENGINE_EFORMAT, index, code, "%s",
                              "its options are not inside the file");
-    const int32_t number = table ? table->GetField<int32_t>(place, 0) : 0;
-    const auto* subgraphs = reading.model->subgraphs();
-    if (number < 0 || static_cast<uint32_t>(number) >= count(subgraphs))
-        return fail_operator(TENGINE_EFORMAT, index, code, "it calls subgraph %d, the model has %u",
-                             number, count(subgraphs));
-    *out_subgraph = subgraphs->Get(static_cast<uint32_t>(number));
-    return TENGINE_OK;
+    return find_subgraph(reading, index, code, number, out_subgraph);
 }
 
 int add_call(Reading& reading, uint32_t index, int code, const file::Operator& record)

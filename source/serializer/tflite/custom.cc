@@ -9,6 +9,8 @@
 #include "operator/param.h"
 #include "serializer/tflite/byte_code.h"
 #include "serializer/tflite/flex_map.h"
+#include "serializer/tflite/numbers.h"
+#include "serializer/tflite/option_fields.h"
 
 namespace tengine::tflite {
 namespace {
@@ -21,24 +23,53 @@ struct Bytes
     size_t size = 0;
 };
 
-// Large options lie outside of the tables.
-int find_options(const Reading& reading, const struct node* node, const file::Operator& record,
-                 Bytes* out_bytes)
+// Large options lie outside of the tables. False: not inside the file.
+bool find_options(const Reading& reading, const file::Operator& record, Bytes* out_bytes)
 {
     if (record.custom_options()) {
         *out_bytes = {record.custom_options()->data(), record.custom_options()->size()};
-        return TENGINE_OK;
+        return true;
     }
     const uint64_t offset = record.custom_offset(), size = record.custom_size();
-    if (offset <= 1) return TENGINE_OK;
+    if (offset <= 1) return true;
     const uint64_t file_size = reading.image->size();
-    if (offset > file_size || size > file_size - offset)
-        return fail_node(
-            node, TENGINE_EFORMAT, "its options have %llu bytes from byte %llu on, the file %llu",
-            static_cast<unsigned long long>(size), static_cast<unsigned long long>(offset),
-            static_cast<unsigned long long>(file_size));
+    if (offset > file_size || size > file_size - offset) return false;
     *out_bytes = {reinterpret_cast<const uint8_t*>(reading.image->bytes()) + offset,
                   static_cast<size_t>(size)};
+    return true;
+}
+
+int fail_far_options(const Reading& reading, const String& name, const file::Operator& record)
+{
+    return tengine_error_set(
+        TENGINE_EFORMAT, "%s: its options have %llu bytes from byte %llu on, the file %zu",
+        quote(name).c_str(), static_cast<unsigned long long>(record.custom_size()),
+        static_cast<unsigned long long>(record.custom_offset()), reading.image->size());
+}
+
+// The fields of both: the name; the subgraph, options and version of a composite; the subgraphs and
+// options of a custom call.
+int read_call_options(const Reading& reading, uint32_t index, int code,
+                      const file::Operator& record, NamedCall* out_call)
+{
+    const OptionFields fields(*reading.image, record.options_2());
+    const bool is_composite = code == kComposite;
+    const flatbuffers::Vector<uint8_t>* bytes = nullptr;
+    const flatbuffers::Vector<int32_t>* subgraphs = nullptr;
+    bool is_inside = fields.read_text(0, &out_call->name);
+    if (is_composite)
+        is_inside = is_inside && fields.read_number(1, 0, &out_call->subgraph) &&
+                    fields.read_list(2, &bytes) && fields.read_number(4, 1, &out_call->version);
+    else
+        is_inside = is_inside && fields.read_list(4, &subgraphs) && fields.read_list(5, &bytes);
+    if (!is_inside)
+        return fail_operator(TENGINE_EFORMAT, index, code, "%s",
+                             "its options are not inside the file");
+    if (count(subgraphs) > 0)
+        return fail_operator(TENGINE_ENOTSUP, index, code, "%s calls %u subgraphs, expected none",
+                             quote(out_call->name).c_str(), count(subgraphs));
+    out_call->options = bytes ? bytes->data() : nullptr;
+    out_call->option_size = count(bytes);
     return TENGINE_OK;
 }
 
@@ -172,26 +203,42 @@ int set_word(struct node* node, const op_field_t& field, const Bytes& bytes)
 
 }  // namespace
 
-int describe_custom(Reading& reading, struct node* node, const file::OperatorCode& code,
+int read_named_call(const Reading& reading, uint32_t index, const file::Operator& record,
+                    NamedCall* out_call)
+{
+    const int code = find_code(reading, record);
+    if (code == kCustomCall || code == kComposite)
+        return read_call_options(reading, index, code, record, out_call);
+    const file::OperatorCode& entry = *reading.model->codes()->Get(record.code());
+    out_call->name = text_of(entry.custom_code());
+    out_call->version = entry.version();
+    Bytes bytes;
+    if (!find_options(reading, record, &bytes))
+        return fail_far_options(reading, String(out_call->name), record);
+    out_call->options = bytes.data;
+    out_call->option_size = bytes.size;
+    return TENGINE_OK;
+}
+
+int describe_custom(Reading& reading, struct node* node, const NamedCall& call,
                     const file::Operator& record)
 {
-    Bytes bytes;
-    TENGINE_RETURN_IF_ERROR(find_options(reading, node, record, &bytes));
-    const String name = String("tflite.") + String(text_of(code.custom_code()));
-    TENGINE_RETURN_IF_ERROR(reading.budget.charge(name.size() + bytes.size));
+    const String name = String("tflite.") + String(call.name);
+    TENGINE_RETURN_IF_ERROR(reading.budget.charge(name.size() + call.option_size));
     TENGINE_RETURN_IF_ERROR(set_node_text(node, "op_name", name.data(), name.size()));
-    TENGINE_RETURN_IF_ERROR(set_node_int(node, "domain_version", code.version()));
+    TENGINE_RETURN_IF_ERROR(set_node_int(node, "domain_version", call.version));
     TENGINE_RETURN_IF_ERROR(set_node_int(node, "max_input_num", count(record.inputs())));
     TENGINE_RETURN_IF_ERROR(set_node_int(node, "max_output_num", count(record.outputs())));
-    TENGINE_RETURN_IF_ERROR(set_bytes(node, bytes));
-    const FlexMap map(bytes.data, bytes.size);
+    TENGINE_RETURN_IF_ERROR(set_bytes(node, {call.options, call.option_size}));
+    const FlexMap map(call.options, call.option_size);
     return map.is_map() ? add_entries(reading, node, map) : TENGINE_OK;
 }
 
 int read_custom_options(Reading& reading, struct node* node, const file::Operator& record)
 {
     Bytes bytes;
-    TENGINE_RETURN_IF_ERROR(find_options(reading, node, record, &bytes));
+    if (!find_options(reading, record, &bytes))
+        return fail_far_options(reading, String(node->name), record);
     if (is_dispatch(node)) return read_byte_code(reading, node, record, bytes.data, bytes.size);
     const FlexMap map(bytes.data, bytes.size);
     const ir_method_t& method = *node->op.method;

@@ -18,8 +18,14 @@ constexpr int kQuantize = 114;
 constexpr int kIf = 118;
 constexpr int kWhile = 119;
 constexpr int kCallOnce = 129;
+constexpr int kHashTable = 136;
+constexpr int kHashTableFind = 137;
+constexpr int kHashTableImport = 138;
+constexpr int kHashTableSize = 139;
 constexpr int kVarHandle = 142;
 constexpr int kReadVariable = 143;
 constexpr int kAssignVariable = 144;
+constexpr int kCustomCall = 173;
+constexpr int kComposite = 206;
 
 }  // namespace tengine::tflite

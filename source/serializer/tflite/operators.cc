@@ -12,6 +12,7 @@
 #include "operator/selection.h"
 #include "serializer/tflite/control.h"
 #include "serializer/tflite/custom.h"
+#include "serializer/tflite/numbers.h"
 #include "serializer/tflite/states.h"
 
 namespace tengine::tflite {
@@ -146,9 +147,11 @@ class OperatorReader
   private:
     void list_types();
     int find_type(uint32_t index, const file::Operator& record, int* out_type) const;
-    int find_custom_type(uint32_t index, const file::OperatorCode& code, int* out_type) const;
-    int add_node(uint32_t index, const file::Operator& record);
-    int read_options(struct node* node, const file::Operator& record);
+    bool is_programs(const NamedCall& call) const;
+    int find_named_type(uint32_t index, const NamedCall& call, int code, int* out_type) const;
+    int add_operator(uint32_t index, const file::Operator& record);
+    int add_node(uint32_t index, const file::Operator& record, int type, const NamedCall& call);
+    int read_options(struct node* node, const file::Operator& record, const NamedCall& call);
     int require_tensor(const struct node* node, const char* what, uint32_t place, int32_t index,
                        struct tensor** out_tensor) const;
     int connect(struct node* node, const file::Operator& record);
@@ -164,7 +167,7 @@ int OperatorReader::run()
     list_types();
     const auto* operators = reading_.subgraph->operators();
     for (uint32_t i = 0; i < count(operators); ++i)
-        TENGINE_RETURN_IF_ERROR(add_node(i, *operators->Get(i)));
+        TENGINE_RETURN_IF_ERROR(add_operator(i, *operators->Get(i)));
     return TENGINE_OK;
 }
 
@@ -181,33 +184,38 @@ void OperatorReader::list_types()
     }
 }
 
-// A program's operator takes the place of the library's.
-int OperatorReader::find_custom_type(uint32_t index, const file::OperatorCode& code,
-                                     int* out_type) const
+bool OperatorReader::is_programs(const NamedCall& call) const
 {
-    const std::string_view name = text_of(code.custom_code());
     const struct context* context = reading_.graph->attribute->context;
+    return has_custom_op(context, kDomain, String(call.name).c_str(), call.version);
+}
+
+// A program's operator takes the place of the library's.
+int OperatorReader::find_named_type(uint32_t index, const NamedCall& call, int code,
+                                    int* out_type) const
+{
+    const std::string_view name = call.name;
     const auto known = custom_types_.find(name);
-    const bool is_programs = has_custom_op(context, kDomain, String(name).c_str(), code.version());
-    if (known != custom_types_.end() && !is_programs) {
+    const bool is_known = code == kCustom && known != custom_types_.end();
+    if (is_known && !is_programs(call)) {
         *out_type = known->second;
         return TENGINE_OK;
     }
     if (name.empty() || name.find('\0') != std::string_view::npos)
         return tengine_error_set(TENGINE_EFORMAT, "operator %u is a custom one without a name",
                                  index);
-    if (name.substr(0, std::strlen(kFlex)) == kFlex && !is_programs)
+    if (name.substr(0, std::strlen(kFlex)) == kFlex && !is_programs(call))
         return tengine_error_set(TENGINE_EOPERATOR,
                                  "operator %u is %s, version %d, which needs TensorFlow's kernels "
                                  "(SELECT_TF_OPS): convert the model with TFLITE_BUILTINS alone",
-                                 index, quote(name).c_str(), code.version());
+                                 index, quote(name).c_str(), call.version);
     *out_type = get_op_type("tengine", "Generic");
     if (*out_type >= 0) return TENGINE_OK;
     return tengine_error_set(
         TENGINE_EOPERATOR,
         "operator %u is the custom operator %s, version %d, and this build has "
         "no operator Generic",
-        index, quote(name).c_str(), code.version());
+        index, quote(name).c_str(), call.version);
 }
 
 int OperatorReader::find_type(uint32_t index, const file::Operator& record, int* out_type) const
@@ -218,7 +226,6 @@ int OperatorReader::find_type(uint32_t index, const file::Operator& record, int*
                                  index, record.code(), codes);
     const file::OperatorCode* entry = reading_.model->codes()->Get(record.code());
     const int code = find_code(reading_, record);
-    if (code == kCustom) return find_custom_type(index, *entry, out_type);
     const auto known = types_.find(code);
     if (known != types_.end()) {
         *out_type = known->second;
@@ -229,32 +236,48 @@ int OperatorReader::find_type(uint32_t index, const file::Operator& record, int*
                              index, find_code_name(code), code, entry->version());
 }
 
-int OperatorReader::read_options(struct node* node, const file::Operator& record)
+int OperatorReader::read_options(struct node* node, const file::Operator& record,
+                                 const NamedCall& call)
 {
-    if (node->op.method->traits & OP_OPEN)
-        return describe_custom(reading_, node, *reading_.model->codes()->Get(record.code()),
-                               record);
+    if (node->op.method->traits & OP_OPEN) return describe_custom(reading_, node, call, record);
     if (find_code(reading_, record) == kCustom) return read_custom_options(reading_, node, record);
     const file::Options* options = record.options() ? record.options() : record.options_2();
     return OptionsReader(reading_, node, options).run();
 }
 
-int OperatorReader::add_node(uint32_t index, const file::Operator& record)
+int OperatorReader::add_operator(uint32_t index, const file::Operator& record)
 {
     const int code = find_code(reading_, record);
+    NamedCall call;
+    int type = -1;
     if (handles_resources(code)) return add_resource_operator(reading_, index, code, record);
     if (count(record.outputs()) == 0)
         return tengine_error_set(TENGINE_EGRAPH, "operator %u has no outputs", index);
-    if (calls_subgraphs(code)) return add_call(reading_, index, code, record);
-    int type = -1;
-    TENGINE_RETURN_IF_ERROR(find_type(index, record, &type));
+    const bool is_composite = code == kComposite;
+    if (calls_subgraphs(code) && !is_composite) return add_call(reading_, index, code, record);
+    if (code != kCustom && code != kCustomCall && !is_composite) {
+        TENGINE_RETURN_IF_ERROR(find_type(index, record, &type));
+        return add_node(index, record, type, call);
+    }
+    TENGINE_RETURN_IF_ERROR(read_named_call(reading_, index, record, &call));
+    // A composite that no program has a kernel for is the operators of its decomposition.
+    const bool has_operators = call.subgraph >= 0 || call.name.empty();
+    if (is_composite && has_operators && !is_programs(call))
+        return add_call(reading_, index, code, record);
+    TENGINE_RETURN_IF_ERROR(find_named_type(index, call, code, &type));
+    return add_node(index, record, type, call);
+}
+
+int OperatorReader::add_node(uint32_t index, const file::Operator& record, int type,
+                             const NamedCall& call)
+{
     const struct tensor* first = find_tensor(reading_, record.outputs()->Get(0));
     const String name = first ? String(first->name) : print_text("operator_%u", index);
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(name.size() + sizeof(struct node)));
     struct node* node = create_ir_node(reading_.graph, name.c_str(), type, 0);
     if (!node) return last_error();
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(node->op.param_size));
-    TENGINE_RETURN_IF_ERROR(read_options(node, record));
+    TENGINE_RETURN_IF_ERROR(read_options(node, record, call));
     return connect(node, record);
 }
 

@@ -29,7 +29,7 @@ constexpr size_t kMostBytes = INT32_MAX;
 
 constexpr int32_t kAbsentTensor = -1;  // the index of an optional one
 
-// A value that the model keeps from run to run.
+// A value that the model keeps from run to run, or a hash table.
 struct Variable
 {
     bool is_resource = false;  // named by operators, else a tensor
@@ -38,6 +38,9 @@ struct Variable
     struct tensor* first = nullptr;  // what stands for the value before a run; null: not used yet
     struct tensor* now = nullptr;    // and what has it after the operators read so far
     Vector<uint8_t> first_value;     // or one element of it; empty: zeros
+    bool is_table = false;           // a resource that nothing changes after it got these
+    const struct tensor* keys = nullptr;
+    const struct tensor* values = nullptr;
 };
 
 // The state that the parts of the reader share: one subgraph, which becomes nodes of `graph`.

@@ -2,6 +2,7 @@
 #include "serializer/tflite/states.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 
 #include "graph/entry.h"
@@ -13,6 +14,7 @@
 #include "operator/tflite/front_end.h"
 #include "serializer/tflite/control.h"
 #include "serializer/tflite/numbers.h"
+#include "serializer/tflite/option_fields.h"
 
 namespace tengine::tflite {
 namespace {
@@ -21,7 +23,8 @@ int check_whole_run(const Reading& reading, const char* name)
 {
     if (reading.body_depth == 0) return TENGINE_OK;
     return tengine_error_set(TENGINE_ENOTSUP,
-                             "%s: variables inside of the subgraphs of IF and WHILE are not read",
+                             "%s: variables and hash tables inside of the subgraphs of IF and "
+                             "WHILE are not read",
                              quote(name).c_str());
 }
 
@@ -76,23 +79,16 @@ Variable* find_variable(const Reading& reading, const struct tensor* value)
 
 // ---- resources ----
 
-// A field of a handle's options: container, then name.
-int read_text(const Reading& reading, const file::Operator& record, uint16_t field, String* out)
+bool handles_tables(int code)
 {
-    const auto* table = reinterpret_cast<const flatbuffers::Table*>(record.options());
-    const auto place = static_cast<flatbuffers::voffset_t>((field + 2) * sizeof(uint16_t));
-    flatbuffers::Verifier verifier(reinterpret_cast<const uint8_t*>(reading.image->bytes()),
-                                   reading.image->size());
-    if (!table) return TENGINE_OK;
-    const flatbuffers::String* text = nullptr;
-    if (table->VerifyOffset(verifier, place))
-        text = table->GetPointer<const flatbuffers::String*>(place);
-    if (!table->VerifyOffset(verifier, place) || (text && !verifier.VerifyString(text)))
-        return tengine_error_set(TENGINE_EFORMAT, "VAR_HANDLE: option %u is not inside the file",
-                                 field);
-    const std::string_view found = text_of(text);
-    *out = String(found.substr(0, found.find('\0')));
-    return reading.budget.charge(found.size());
+    return code >= kHashTable && code <= kHashTableSize;
+}
+
+bool fills_tables(const Reading& reading, const file::Subgraph& subgraph)
+{
+    for (uint32_t i = 0; i < count(subgraph.operators()); ++i)
+        if (find_code(reading, *subgraph.operators()->Get(i)) == kHashTableImport) return true;
+    return false;
 }
 
 // The subgraph's operators that handle resources, in its graph or, for one that CALL_ONCE calls,
@@ -109,14 +105,18 @@ class ResourceReader
 
   private:
     int name_resource();
+    int name_table();
+    void take_resource(bool is_table, const String& container, const String& name);
     int find_resource(size_t* out_variable) const;
     int find_operand(const flatbuffers::Vector<int32_t>* list, uint32_t place,
                      struct tensor** out_tensor) const;
     int require_state(Variable& variable, const struct tensor& like) const;
-    int connect(const char* op, struct tensor* first, struct tensor* second,
+    int connect(const char* op, std::initializer_list<const struct tensor*> inputs,
                 struct tensor* output) const;
     int read();
     int assign();
+    int fill_table() const;
+    int look_up() const;
     int set_first(const Reading& reading, uint32_t index, const file::Operator& record) const;
     int call_once();
 
@@ -134,33 +134,54 @@ class ResourceReader
 
 int ResourceReader::name_resource()
 {
-    String container, name;
-    TENGINE_RETURN_IF_ERROR(read_text(reading_, record_, 0, &container));
-    TENGINE_RETURN_IF_ERROR(read_text(reading_, record_, 1, &name));
-    const int32_t handle = count(record_.outputs()) == 1 ? record_.outputs()->Get(0) : -1;
+    const OptionFields options(*reading_.image, record_.options());
+    std::string_view container, name;
+    if (!options.read_text(0, &container) || !options.read_text(1, &name))
+        return fail(TENGINE_EFORMAT, "%s", "its options are not inside the file");
+    TENGINE_RETURN_IF_ERROR(
+        reading_.budget.charge(sizeof(Variable) + container.size() + name.size()));
+    take_resource(false, String(container), String(name));
+    return TENGINE_OK;
+}
+
+// Hash tables have numbers.
+int ResourceReader::name_table()
+{
+    int32_t number = 0;
+    if (!OptionFields(*reading_.image, record_.options()).read_number(0, 0, &number))
+        return fail(TENGINE_EFORMAT, "%s", "its options are not inside the file");
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(sizeof(Variable)));
+    take_resource(true, {}, print_text("%d", number));
+    return TENGINE_OK;
+}
+
+void ResourceReader::take_resource(bool is_table, const String& container, const String& name)
+{
+    const int32_t handle = count(record_.outputs()) == 1 ? record_.outputs()->Get(0) : -1;
     Vector<Variable>& variables = *reading_.variables;
     const auto known =
         std::find_if(variables.begin(), variables.end(), [&](const Variable& variable) {
-            return variable.is_resource && variable.container == container && variable.name == name;
+            return variable.is_resource && variable.is_table == is_table &&
+                   variable.container == container && variable.name == name;
         });
     reading_.resources[handle] = static_cast<size_t>(known - variables.begin());
-    if (known != variables.end()) return TENGINE_OK;
+    if (known != variables.end()) return;
     Variable made;
     made.is_resource = true;
+    made.is_table = is_table;
     made.container = container;
     made.name = name;
     variables.push_back(made);
-    return TENGINE_OK;
 }
 
 int ResourceReader::find_resource(size_t* out_variable) const
 {
     const int32_t handle = count(record_.inputs()) > 0 ? record_.inputs()->Get(0) : -1;
     const auto known = reading_.resources.find(handle);
-    if (known == reading_.resources.end())
-        return fail(TENGINE_EGRAPH, "input 0 is tensor %d, expected the output of a VAR_HANDLE",
-                    handle);
+    if (known == reading_.resources.end() ||
+        (*reading_.variables)[known->second].is_table != handles_tables(code_))
+        return fail(TENGINE_EGRAPH, "input 0 is tensor %d, expected the output of a %s", handle,
+                    find_code_name(handles_tables(code_) ? kHashTable : kVarHandle));
     *out_variable = known->second;
     return TENGINE_OK;
 }
@@ -184,7 +205,7 @@ int ResourceReader::require_state(Variable& variable, const struct tensor& like)
     return make_input(reading_, variable.first);
 }
 
-int ResourceReader::connect(const char* op, struct tensor* first, struct tensor* second,
+int ResourceReader::connect(const char* op, std::initializer_list<const struct tensor*> inputs,
                             struct tensor* output) const
 {
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(sizeof(struct node)));
@@ -193,8 +214,9 @@ int ResourceReader::connect(const char* op, struct tensor* first, struct tensor*
                     quote(output->name).c_str());
     struct node* node = create_ir_node(reading_.graph, output->name, get_op_type("tflite", op), 0);
     if (!node) return last_error();
-    TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, first));
-    if (second) TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 1, second));
+    for (const struct tensor* input : inputs)
+        TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(
+            node, node->input_num, reading_.graph->tensor_list[input->index]));
     return set_ir_node_output_tensor(node, 0, output);
 }
 
@@ -206,7 +228,7 @@ int ResourceReader::read()
     TENGINE_RETURN_IF_ERROR(find_operand(record_.outputs(), 0, &output));
     Variable& variable = (*reading_.variables)[place];
     TENGINE_RETURN_IF_ERROR(require_state(variable, *output));
-    return connect("READ_VARIABLE", variable.now, nullptr, output);
+    return connect("READ_VARIABLE", {variable.now}, output);
 }
 
 int ResourceReader::assign()
@@ -219,9 +241,43 @@ int ResourceReader::assign()
     TENGINE_RETURN_IF_ERROR(require_state(variable, *value));
     struct tensor* next = create_like(reading_, *value, variable.name + "/next");
     if (!next) return last_error();
-    TENGINE_RETURN_IF_ERROR(connect("ASSIGN_VARIABLE", variable.now, value, next));
+    TENGINE_RETURN_IF_ERROR(connect("ASSIGN_VARIABLE", {variable.now, value}, next));
     variable.now = next;
     return TENGINE_OK;
+}
+
+// The first import counts, as in LiteRT: converters leave it in the model, too.
+int ResourceReader::fill_table() const
+{
+    size_t place = 0;
+    struct tensor *keys = nullptr, *values = nullptr;
+    TENGINE_RETURN_IF_ERROR(find_resource(&place));
+    TENGINE_RETURN_IF_ERROR(find_operand(record_.inputs(), 1, &keys));
+    TENGINE_RETURN_IF_ERROR(find_operand(record_.inputs(), 2, &values));
+    if (keys->tensor_type != TENSOR_TYPE_CONST || values->tensor_type != TENSOR_TYPE_CONST)
+        return fail(TENGINE_ENOTSUP, "%s", "its keys or values are computed, expected constants");
+    Variable& table = (*reading_.variables)[place];
+    if (table.keys) return TENGINE_OK;
+    table.keys = keys;
+    table.values = values;
+    return TENGINE_OK;
+}
+
+int ResourceReader::look_up() const
+{
+    size_t place = 0;
+    struct tensor *query = nullptr, *other = nullptr, *output = nullptr;
+    TENGINE_RETURN_IF_ERROR(find_resource(&place));
+    TENGINE_RETURN_IF_ERROR(find_operand(record_.outputs(), 0, &output));
+    const Variable& table = (*reading_.variables)[place];
+    if (!table.keys)
+        return fail(TENGINE_EGRAPH, "no HASHTABLE_IMPORT before it fills table %s",
+                    table.name.c_str());
+    if (code_ == kHashTableSize)
+        return connect("HASHTABLE_SIZE", {table.keys, table.values}, output);
+    TENGINE_RETURN_IF_ERROR(find_operand(record_.inputs(), 1, &query));
+    TENGINE_RETURN_IF_ERROR(find_operand(record_.inputs(), 2, &other));
+    return connect("HASHTABLE_FIND", {query, other, table.keys, table.values}, output);
 }
 
 // The reading is that of the subgraph which CALL_ONCE calls; its constants are there.
@@ -253,19 +309,22 @@ int ResourceReader::call_once()
     const std::unique_ptr<struct graph, decltype(destroy)> scratch(
         create_ir_graph(reading_.graph->attribute->context), destroy);
     if (!scratch) return last_error();
-    Reading inner(reading_, scratch.get(), subgraph, "once");
+    // The keys and values of tables are constants of the graph itself.
+    const String name = print_text("once_%u", index_);
+    Reading inner(reading_, fills_tables(reading_, *subgraph) ? reading_.graph : scratch.get(),
+                  subgraph, name.c_str());
     TENGINE_RETURN_IF_ERROR(add_tensors(inner));
     for (uint32_t i = 0; i < count(subgraph->operators()); ++i) {
         const file::Operator& record = *subgraph->operators()->Get(i);
         const int code = find_code(inner, record);
-        if (code == kVarHandle)
+        if (code == kVarHandle || code == kHashTable || code == kHashTableImport)
             TENGINE_RETURN_IF_ERROR(ResourceReader(inner, i, code, record).run());
         else if (code == kAssignVariable)
             TENGINE_RETURN_IF_ERROR(set_first(inner, i, record));
         else
             return fail(TENGINE_ENOTSUP,
-                        "operator %u of its subgraph is %s, expected VAR_HANDLE and "
-                        "ASSIGN_VARIABLE",
+                        "operator %u of its subgraph is %s, expected VAR_HANDLE, "
+                        "ASSIGN_VARIABLE, HASHTABLE and HASHTABLE_IMPORT",
                         i, find_code_name(code));
     }
     return TENGINE_OK;
@@ -279,6 +338,13 @@ int ResourceReader::run()
             return call_once();
         case kVarHandle:
             return name_resource();
+        case kHashTable:
+            return name_table();
+        case kHashTableImport:
+            return fill_table();
+        case kHashTableFind:
+        case kHashTableSize:
+            return look_up();
         case kReadVariable:
             return read();
         default:
@@ -310,7 +376,7 @@ bool is_resource(const file::Tensor& record)
 bool handles_resources(int code)
 {
     return code == kCallOnce || code == kVarHandle || code == kReadVariable ||
-           code == kAssignVariable;
+           code == kAssignVariable || handles_tables(code);
 }
 
 int add_resource_operator(Reading& reading, uint32_t index, int code, const file::Operator& record)

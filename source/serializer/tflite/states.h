@@ -2,7 +2,8 @@
 // The values that a model keeps from run to run: tensors that are variables, such as those of
 // LSTMs, and resources, which operators read and assign. Each becomes a state of the graph
 // (graph/state.h): an input that stands for the value before a run, and the tensor that has the
-// last value in it.
+// last value in it. Hash tables, resources too, have constant keys and values, which become inputs
+// of the operators that look them up.
 #pragma once
 
 #include "serializer/tflite/reading.h"
@@ -17,7 +18,7 @@ TENGINE_MUST_USE int add_variable(Reading& reading, struct tensor* tensor, const
 // Whether tensors of this type in files stand for a resource; they are no tensors of the graph.
 bool is_resource(const file::Tensor& record);
 
-// Whether the operator makes, reads or assigns resources; and reads it.
+// Whether the operator makes, reads or assigns resources or hash tables; and reads it.
 bool handles_resources(int code);
 TENGINE_MUST_USE int add_resource_operator(Reading& reading, uint32_t index, int code,
                                            const file::Operator& record);

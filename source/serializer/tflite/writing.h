@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes a source graph of TensorFlow Lite's operators as a .tflite. The parts: writer.cc (frame),
-// written_subgraph.cc (order, tensors), written_control.cc (bodies), written_operators.cc (codes,
-// options), option_types.cc, versions.cc, origin.cc, archive.cc.
+// written_subgraph.cc (order, tensors), written_control.cc (bodies), written_states.cc (variables),
+// written_tables.cc (hash tables), written_operators.cc (codes, options), option_types.cc,
+// versions.cc, origin.cc, archive.cc.
 //
 // A graph that was read from a .tflite does not hold all of it: the data beside the graph, such as
 // metadata, and constants in forms that the library does not compute with come from that file again
@@ -13,7 +14,7 @@
 
 #include "base/maps.hpp"
 #include "graph/core.h"
-#include "serializer/tflite/reading.h"
+#include "serializer/tflite/option_fields.h"
 
 namespace tengine::tflite {
 
@@ -48,6 +49,11 @@ class Origin
     bool has_values_of(const struct tensor& tensor, const file::Tensor& record) const;
     // Whether the options of the custom operator are those that the node has.
     bool has_options_of(const struct node& node, const file::Operator& record) const;
+    // The options of an operator whose options lie in the second union.
+    OptionFields options_of(const file::Operator& record) const
+    {
+        return OptionFields(*image_, record.options_2());
+    }
     // The values of the record, in the form of the file.
     void find_values(const file::Tensor& record, const uint8_t** out_bytes,
                      uint64_t* out_size) const;
@@ -140,6 +146,7 @@ struct Writing
     Map<std::tuple<int, String, int>, uint32_t> known_codes;
     Vector<Offset<file::Subgraph>> subgraphs;
     ByteCodes byte_codes;
+    int32_t table_num = 0;  // hash tables of all subgraphs
 };
 
 // A tensor of a subgraph by its index in the graph; -1: absent.

@@ -9,6 +9,7 @@
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "serializer/tflite/byte_code.h"
+#include "serializer/tflite/numbers.h"
 #include "serializer/tflite/writing.h"
 
 namespace tengine::tflite {
@@ -199,6 +200,44 @@ bool has_body(const struct node& node)
                        [](const op_field_t& field) { return field.file_kind == OP_FILE_BODY; });
 }
 
+// The call of the file that an open node was read from: STABLEHLO_CUSTOM_CALL; null: none, it is a
+// custom operator.
+const file::Operator* find_call(const Origin& origin, const struct node& node)
+{
+    const struct tensor* result = get_ir_node_output(&node, 0);
+    const file::Operator* record = is_open(node) && result ? origin.find_writer(*result) : nullptr;
+    if (!record || record->code() >= count(origin.model()->codes())) return nullptr;
+    std::string_view name;
+    const bool is_call = origin.model()->codes()->Get(record->code())->code() == kCustomCall &&
+                         origin.options_of(*record).read_text(0, &name) &&
+                         kPrefix.size() + name.size() == describe_op(node).size() &&
+                         describe_op(node).compare(kPrefix.size(), name.size(), name) == 0;
+    return is_call ? record : nullptr;
+}
+
+// A name, a flag, a configuration and a version, which are those of the file, and options.
+Offset<file::Options> write_call_options(Builder& builder, const OptionFields& known,
+                                         const struct node& node)
+{
+    const String op = describe_op(node);
+    std::string_view configuration;
+    int8_t has_effects = 0;
+    int32_t version = 0;
+    if (!known.read_number(1, int8_t{0}, &has_effects) || !known.read_text(2, &configuration) ||
+        !known.read_number(3, 0, &version))
+        configuration = {};
+    const auto name = builder.CreateString(op.data() + kPrefix.size(), op.size() - kPrefix.size());
+    const auto text = builder.CreateString(configuration.data(), configuration.size());
+    const auto bytes = builder.CreateVector(find_bytes(node));
+    const auto start = builder.StartTable();
+    builder.AddOffset(flatbuffers::FieldIndexToOffset(0), name);
+    builder.AddElement(flatbuffers::FieldIndexToOffset(1), has_effects);
+    builder.AddOffset(flatbuffers::FieldIndexToOffset(2), text);
+    builder.AddElement(flatbuffers::FieldIndexToOffset(3), version);
+    builder.AddOffset(flatbuffers::FieldIndexToOffset(5), bytes);
+    return Offset<file::Options>(builder.EndTable(start));
+}
+
 // Absent inputs at the end are written where the file had them, and for the bias of operators with
 // weights, which old programs expect.
 uint32_t count_inputs(const struct node& node, const file::Operator* record)
@@ -243,12 +282,15 @@ int write_operator(Writing& writing, const struct node& node, const Vector<int32
     Builder& builder = writing.builder;
     const file::OperatorCode* known = nullptr;
     const file::Operator* record = find_record(writing.origin, node, &known);
-    const Code code = choose_code(node, known);
+    const file::Operator* call = find_call(writing.origin, node);
+    const Code code = call ? Code{kCustomCall, {}, 1} : choose_code(node, known);
     const OptionsType type = find_options_type(code.number);
     Offset<file::Options> options;
     List<uint8_t> custom;
     if (code.number == kCustomCode)
         custom = builder.CreateVector(find_custom_options(writing, node, record));
+    else if (call)
+        options = write_call_options(builder, writing.origin.options_of(*call), node);
     else if (type.number != 0)
         options = OptionsWriter(builder, node).run();
     List<uint8_t> mutated;

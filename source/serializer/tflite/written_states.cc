@@ -103,14 +103,13 @@ void SubgraphWriter::add_operator(int code, const Vector<int32_t>& inputs,
     operators_.push_back(make_operator(writing_, code, inputs, outputs, options));
 }
 
-int SubgraphWriter::add_handle(int state, int32_t* out_place)
+// The number of a resource among the tensors.
+int32_t SubgraphWriter::add_handle(std::string_view name)
 {
-    const auto name =
-        builder_.CreateString(String(get_ir_state_input(&graph_, state)->name) + "/resource");
+    const auto text = builder_.CreateString(String(name) + "/resource");
     const List<int32_t> scalar = builder_.CreateVector(Vector<int32_t>());
-    *out_place = static_cast<int32_t>(tensors_.size());
-    tensors_.push_back(file::CreateTensor(builder_, scalar, kResourceType, 0, name));
-    return TENGINE_OK;
+    tensors_.push_back(file::CreateTensor(builder_, scalar, kResourceType, 0, text));
+    return static_cast<int32_t>(tensors_.size() - 1);
 }
 
 // A subgraph assigns the first values of resources. Variables begin with zeros.
@@ -168,7 +167,7 @@ int SubgraphWriter::write_handles()
         const struct tensor& input = *get_ir_state_input(&graph_, i);
         int32_t& handle = handles_[static_cast<size_t>(i)];
         const bool is_plain = kind_of(i) == StateKind::kPlain;
-        if (is_plain) TENGINE_RETURN_IF_ERROR(add_handle(i, &handle));
+        if (is_plain) handle = add_handle(input.name);
         add_operator(kVarHandle, {}, {handle}, write_name(builder_, input.name));
         if (is_plain) add_operator(kReadVariable, {handle}, {place_of(input.index)}, 0);
     }

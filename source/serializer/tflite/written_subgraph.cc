@@ -178,8 +178,10 @@ void SubgraphWriter::number_tensors(const Vector<SubgraphInput>& inputs,
 int SubgraphWriter::write_tensor(const struct tensor& tensor)
 {
     const int state = find_state(tensor.index);
-    if (state >= 0 && kind_of(state) == StateKind::kResource)
-        return add_handle(state, &handles_[static_cast<size_t>(state)]);
+    if (state >= 0 && kind_of(state) == StateKind::kResource) {
+        handles_[static_cast<size_t>(state)] = add_handle(get_ir_state_input(&graph_, state)->name);
+        return TENGINE_OK;
+    }
     const file::Tensor* record = origin_.find(tensor);
     const bool is_constant = tensor.tensor_type == TENSOR_TYPE_CONST;
     const bool is_records = record && is_constant && origin_.has_values_of(tensor, *record);
@@ -359,6 +361,9 @@ int SubgraphWriter::write_node(const struct node& node)
                                   [&](int32_t tensor) { return is_hidden(tensor); }),
                    operands.end());
     const Vector<int32_t> inputs = list_places(operands);
+    const int code = node.op.method->tflite_code;
+    if (code == kHashTableFind) return write_table_use(node, 2, {inputs[0], inputs[1]});
+    if (code == kHashTableSize) return write_table_use(node, 0, {});
     // The next value of a state is not an output in the file.
     Vector<int32_t> results(node.output_tensors, node.output_tensors + node.output_num);
     const auto is_state = [&](int32_t tensor) {

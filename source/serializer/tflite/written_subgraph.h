@@ -42,7 +42,7 @@ class SubgraphWriter
     int find_state(int32_t tensor) const;
     StateKind kind_of(int state) const { return state_kinds_[static_cast<size_t>(state)]; }
     bool is_hidden(int32_t tensor) const;
-    int add_handle(int state, int32_t* out_place);
+    int32_t add_handle(std::string_view name);
     int write_first_values();
     int write_handles();
     void write_assignments();
@@ -54,6 +54,8 @@ class SubgraphWriter
     int write_unread(const struct tensor& like, int32_t* out_place);
     int add_tensor(const struct tensor& tensor, std::string_view name, const file::Tensor* record,
                    bool is_records, uint32_t buffer);
+    int write_table_use(const struct node& node, int first_operand, Vector<int32_t> inputs);
+    int32_t add_table(const struct tensor& keys, const struct tensor& values);
     int write_if(const struct node& node);
     int write_while(const struct node& node);
     int write_branch(const struct node& node, const struct ir_body& body,
@@ -79,7 +81,8 @@ class SubgraphWriter
     Vector<const char*> names_;  // by tensor: that of the output that is a copy of it, or null
     Places places_;
     Vector<StateKind> state_kinds_;
-    Vector<int32_t> handles_;  // by state: the tensor of its resource
+    Vector<int32_t> handles_;                           // by state: the tensor of its resource
+    Map<std::pair<int32_t, int32_t>, int32_t> tables_;  // by keys and values: that of its resource
     Vector<Offset<file::Tensor>> tensors_;
     Vector<Offset<file::Operator>> operators_;
 };

@@ -43,9 +43,9 @@ TfliteModel make_model(const std::string& first, const std::string& second)
 {
     TfliteModel model;
     model.tensors = {{"x", {3}}, {"t", {3}}, {"y", {3}}, {"z", {3}}};
-    model.operators = {{kCustom, {0}, {1}, {}, false, "DISPATCH_OP", first},
+    model.operators = {{kCustom, {0}, {1}, {}, "DISPATCH_OP", first},
                        {kTanh, {1}, {2}},
-                       {kCustom, {2}, {3}, {}, false, "DISPATCH_OP", second}};
+                       {kCustom, {2}, {3}, {}, "DISPATCH_OP", second}};
     model.inputs = {0};
     model.outputs = {2, 3};
     model.metadata = {{"LiteRtStamp", make_pair("ACME", "A1")}};
@@ -284,7 +284,7 @@ TEST_F(DispatchOpTest, CompilersOfOtherRuntimesAreNamed)
           std::pair("ethos-u", "byte code of Arm's compiler for the Ethos-U"),
           std::pair("NeutronGraph", "byte code of NXP's compiler for the eIQ Neutron")}) {
         TfliteModel model = make_model("", "");
-        model.operators = {{kCustom, {0}, {2}, {}, false, op, "bytes"}};
+        model.operators = {{kCustom, {0}, {2}, {}, op, "bytes"}};
         model.outputs = {2};
         expect_refusal(encode_tflite(model), text, nullptr);
     }

@@ -220,7 +220,7 @@ TEST_F(KeepTest, OperatorsOfTheVendorAreChosen)
 {
     TfliteModel model;
     model.tensors = {{"x", {2}}, {"t", {2}}, {"y", {2}}};
-    model.operators = {{kTanh, {0}, {1}}, {kCustom, {1}, {2}, {}, false, "Twice", "\x01\x02"}};
+    model.operators = {{kTanh, {0}, {1}}, {kCustom, {1}, {2}, {}, "Twice", "\x01\x02"}};
     model.inputs = {0};
     model.outputs = {2};
     vendor.chosen = {"Generic"};

@@ -190,7 +190,7 @@ TEST_F(LiteRtFileTest, CustomOperatorsHaveNameAndOptions)
     load_plugin("operators");
     TfliteModel model;
     model.tensors = {{"x", {2}}, {"y", {2}}};
-    model.operators = {{32, {0}, {1}, {}, false, "Vendor", bytes_of<int32_t>({7, -8})}};
+    model.operators = {{32, {0}, {1}, {}, "Vendor", bytes_of<int32_t>({7, -8})}};
     model.inputs = {0};
     model.outputs = {1};
     lines.clear();

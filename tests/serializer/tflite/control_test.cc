@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that call subgraphs, and subgraphs that do not fit them.
+#include <unistd.h>
+
+#include <cstdio>
+
 #include "serializer/tflite/model_test.h"
 
 namespace tengine::test {
 namespace {
 
 constexpr int kAdd = 0, kMul = 18, kCall = 31, kLess = 58, kIf = 118, kWhile = 119, kCallOnce = 129,
-              kComposite = 206;
+              kCase = 209, kComposite = 206;
 
 // y = x op x
 TfliteModel make_pair(int code)
@@ -25,7 +29,6 @@ TfliteModel make_call(int code, int32_t number)
     TfliteModel model = make_pair(code);
     model.operators[0].inputs = {0};
     model.operators[0].options = {{code == kComposite ? 1 : 0, 4, number, {}}};
-    model.operators[0].has_later_options = code == kComposite;
     model.called = {make_pair(kAdd), make_pair(kMul)};
     return model;
 }
@@ -117,6 +120,57 @@ TEST_F(TfliteControlTest, Iterations)
         EXPECT_THAT(values_of<int32_t>(results[0]), testing::ElementsAre(begin < 3 ? 3 : begin));
         EXPECT_THAT(values_of<float>(results[1]), testing::ElementsAre(3 * factor, 5 * factor));
     }
+}
+
+// Branches 0 to 3 give x + x, x * x, x + x and x * x; other numbers are the last one.
+TfliteModel make_case(std::vector<int32_t> branches)
+{
+    TfliteModel model;
+    model.tensors = {{"i", {}, kTfliteInt32}, {"x", {2}}, {"y", {2}}};
+    model.operators = {{kCase, {0, 1}, {2}, {{0, 0, 0, std::move(branches)}}}};
+    model.inputs = {0, 1};
+    model.outputs = {2};
+    model.called = {make_pair(kAdd), make_pair(kMul)};
+    return model;
+}
+
+TEST_F(TfliteControlTest, Cases)
+{
+    const std::string x = bytes_of<float>({3, 5});
+    const std::string path = testing::TempDir() + "case_" + std::to_string(getpid()) + ".tflite";
+    for (const auto& branches :
+         std::vector<std::vector<int32_t>>{{1}, {2, 1}, {1, 2, 2}, {1, 2, 1, 1, 2}})
+        for (const int32_t index : {0, 1, 2, 3, 4, 5, 1000000, -1, INT32_MIN}) {
+            const auto last = static_cast<int32_t>(branches.size()) - 1;
+            const int32_t chosen =
+                branches[static_cast<size_t>(index < 0 || index > last ? last : index)];
+            const std::vector<float> expected =
+                chosen == 1 ? std::vector<float>{6, 10} : std::vector<float>{9, 25};
+            std::string i = bytes_of<int32_t>({index}), values = x;
+            EXPECT_EQ(run_pair(make_case(branches), {i, x}), expected) << index;
+            ASSERT_EQ(save_graph(graph_, "tflite", path.c_str()), 0) << get_tengine_error();
+            unload();
+            graph_ = create_graph(nullptr, "tflite", path.c_str());
+            ASSERT_NE(graph_, nullptr) << get_tengine_error();
+            ASSERT_EQ(set_tensor_buffer(get_graph_tensor(graph_, "i"), i.data(), 4), 0);
+            ASSERT_EQ(set_tensor_buffer(get_graph_tensor(graph_, "x"), values.data(), 8), 0);
+            ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+            ASSERT_EQ(run_graph(graph_, 1), 0) << get_tengine_error();
+            EXPECT_EQ(values_of<float>(read_results(graph_).at(0)), expected) << index;
+        }
+    std::remove(path.c_str());
+}
+
+TEST_F(TfliteControlTest, CasesThatAreRefused)
+{
+    expect_refusal(make_case({}), TENGINE_EGRAPH, "it has 0 subgraphs");
+    expect_refusal(make_case({1, 9}), TENGINE_EFORMAT, "it calls subgraph 9, the model has 3");
+    expect_refusal(make_case({1, 0}), TENGINE_EGRAPH, "its subgraph has 2 inputs");
+    expect_refusal(make_case(std::vector<int32_t>(300, 1)), TENGINE_ELIMIT, "nested");
+    TfliteModel model = make_case({1, 2});
+    model.tensors[0].type = kTfliteInt64;
+    expect_refusal(model, TENGINE_EGRAPH, "expected at least one, and first an int32");
+    expect_bounds(make_case({1, 2, 1}));
 }
 
 // A branch in a loop in a branch.

@@ -18,7 +18,7 @@ TfliteModel make_custom(const std::string& name, const std::string& options)
 {
     TfliteModel model;
     model.tensors = {{"x", {2}}, {"y", {2}}};
-    model.operators = {{kCustom, {0}, {1}, {}, false, name, options}};
+    model.operators = {{kCustom, {0}, {1}, {}, name, options}};
     model.inputs = {0};
     model.outputs = {1};
     return model;
@@ -155,6 +155,56 @@ TEST_F(TfliteCustomTest, ProgramsGetTheBytes)
     }
 }
 
+// The operators of other compilers that a file calls by name: a custom call, and a composite, which
+// doubles without a program.
+TfliteModel make_call(int code, const std::string& name, int32_t subgraph = 1)
+{
+    TfliteModel model = make_custom("", ""), body;
+    const std::string map = make_map();
+    const std::vector<int32_t> bytes(map.begin(), map.end());
+    const TfliteOperator::Option text = {0, 0, 0, {}, name};
+    model.operators[0].code = code;
+    model.operators[0].options = code == 173
+                                     ? std::vector<TfliteOperator::Option>{text,
+                                                                           {1, 1, 1},
+                                                                           {2, 0, 0, {}, "backend"},
+                                                                           {3, 4, 4},
+                                                                           {5, -1, 0, bytes}}
+                                     : std::vector<TfliteOperator::Option>{
+                                           text, {1, 4, subgraph}, {2, -1, 0, bytes}, {4, 4, 1}};
+    body.tensors = {{"x", {2}}, {"y", {2}}};
+    body.operators = {{0, {0, 0}, {1}}};
+    body.inputs = {0};
+    body.outputs = {1};
+    model.called = {body};
+    return model;
+}
+
+TEST_F(TfliteCustomTest, CallsByName)
+{
+    const std::vector<std::string> x = {bytes_of<float>({1, 2})};
+    EXPECT_THAT(values_of<float>(run(make_call(206, "Shift"), x).at(0)),
+                testing::ElementsAre(2, 4));
+    expect_refusal(make_call(173, "Shift"), TENGINE_EOPERATOR, "'tflite.Shift'");
+    expect_refusal(make_call(206, "Shift", -1), TENGINE_EOPERATOR, "'tflite.Shift'");
+    TfliteModel unnamed = make_call(173, "");
+    unnamed.operators[0].options.clear();
+    expect_refusal(unnamed, TENGINE_EFORMAT, "without a name");
+    register_op("Shift");
+    for (const TfliteModel& model :
+         {make_call(173, "Shift"), make_call(206, "Shift"), make_call(206, "Shift", -1)}) {
+        EXPECT_THAT(values_of<float>(run(model, x).at(0)), testing::ElementsAre(1.5f, 2.5f));
+        EXPECT_EQ(found_.bytes, make_map());
+    }
+    EXPECT_THAT(values_of<float>(run(make_call(206, "Other"), x).at(0)),
+                testing::ElementsAre(2, 4));
+    TfliteModel model = make_call(173, "Shift");
+    model.operators[0].options.push_back({4, 0, 0, {1}});
+    expect_refusal(model, TENGINE_ENOTSUP, "'Shift' calls 1 subgraphs, expected none");
+    expect_bounds(make_call(173, "Shift"));
+    expect_bounds(make_call(206, "Shift"));
+}
+
 TEST_F(TfliteCustomTest, UnknownOperatorsAreNamed)
 {
     expect_refusal(make_custom("Shift", ""), TENGINE_EOPERATOR, "'tflite.Shift'");
@@ -288,7 +338,7 @@ TEST_F(TfliteCustomTest, PlacesOfMaxima)
                      {"z", {1, 2, 2, 1}}};
     model.operators[0].outputs = {1, 2};
     model.operators.push_back(
-        {kCustom, {1, 2}, {3}, {}, false, "MaxUnpooling2D", words({2, 2, 2, 2, 2, 0})});
+        {kCustom, {1, 2}, {3}, {}, "MaxUnpooling2D", words({2, 2, 2, 2, 2, 0})});
     model.outputs = {2, 3};
     const auto results = run(model, {bytes_of<float>({1, 2, 7, 3})});
     ASSERT_EQ(results.size(), 2U);

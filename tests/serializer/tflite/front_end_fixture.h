@@ -40,7 +40,7 @@ inline TfliteModel make_model(const char* op, const Options& options,
 {
     TfliteModel model;
     constexpr int kCustom = 32;
-    TfliteOperator made = {kCustom, {}, {}, {}, false, op, encode_map(options)};
+    TfliteOperator made = {kCustom, {}, {}, {}, op, encode_map(options)};
     model.tensors = std::move(inputs);
     for (size_t i = 0; i < model.tensors.size(); ++i) {
         made.inputs.push_back(static_cast<int32_t>(i));

@@ -2,6 +2,7 @@
 #include "serializer/tflite/model_builder.h"
 
 #include "schema_generated.h"
+#include "serializer/tflite/writing.h"
 
 namespace tengine::test {
 namespace {
@@ -51,14 +52,17 @@ Offset<flatbuffers::Vector<uint8_t>> add_bytes(FlatBufferBuilder& builder, const
 Offset<file::Operator> add_operator(FlatBufferBuilder& builder, const TfliteOperator& op,
                                     uint32_t code)
 {
+    const tflite::OptionsType type = tflite::find_options_type(op.code);
     const auto options = add_options(builder, op);
     const auto custom = op.custom_options.empty() ? 0 : add_bytes(builder, op.custom_options);
     const auto inputs = builder.CreateVector(op.inputs);
     const auto outputs = builder.CreateVector(op.outputs);
     const Offset<file::Options> none;
-    return file::CreateOperator(builder, code, inputs, outputs, 1,
-                                op.has_later_options ? none : options, custom, 0, 0, 0, 0, 0, 1,
-                                op.has_later_options ? options : none);
+    const bool is_first = type.number != 0 && !type.is_later;
+    const bool is_later = type.number != 0 && type.is_later;
+    return file::CreateOperator(builder, code, inputs, outputs, is_first ? type.number : 0,
+                                is_first ? options : none, custom, 0, 0, 0, 0, 0,
+                                is_later ? type.number : 0, is_later ? options : none);
 }
 
 // A table whose field 0 is a vector of numbers.

@@ -86,8 +86,7 @@ struct TfliteOperator
         std::string text = {};
     };
     std::vector<Option> options = {};
-    bool has_later_options = false;  // in the table that newer operators have
-    std::string name = {};           // of a custom operator
+    std::string name = {};  // of a custom operator
     std::string custom_options = {};
     int32_t version = 1;
 };

@@ -139,6 +139,7 @@ void print_operator(std::ostream& out, const file::Model& model, const file::Ope
     print_list(out, "out", op.outputs());
     print_list(out, "inside", op.intermediates());
     print_list(out, "custom", op.custom_options());
+    out << " options " << +op.options_type() << "/" << +op.options_2_type();
     const file::Options* options = op.options() ? op.options() : op.options_2();
     const ir_method_t* row = find_row(number, text_of(code.custom_code()));
     if (options && row && number != 32)

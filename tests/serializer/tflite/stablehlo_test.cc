@@ -52,7 +52,6 @@ TfliteModel make_body(int code, const std::vector<Option>& options = {})
     op.inputs = {0, 1};
     op.outputs = {2};
     op.options = options;
-    op.has_later_options = true;
     if (code >= 0) body.operators = {op};
     return body;
 }
@@ -67,7 +66,6 @@ class StablehloTest : public TfliteModelTest
         TfliteOperator op;
         op.code = code;
         op.options = options;
-        op.has_later_options = true;
         for (TfliteTensor& tensor : inputs) {
             const auto index = static_cast<int32_t>(model.tensors.size());
             tensor.name = "input" + std::to_string(index);
@@ -227,6 +225,53 @@ TEST_F(StablehloTest, Reductions)
     TfliteModel sum = make(198, {x({2, 3}), x({}, floats({0}))}, x({2, 2}), windows);
     sum.called = {make_body(163)};
     EXPECT_EQ(run_floats(sum, {six}), (std::vector<float>{1, 5, 4, 11}));
+}
+
+// TensorFlow Lite's own: the lists are operands, there is no padding.
+TEST_F(StablehloTest, ListedWindows)
+{
+    const auto list = [](std::vector<int64_t> values) {
+        const auto number = static_cast<int32_t>(values.size());
+        return x({number}, bytes_of<int64_t>(values), kTfliteInt64);
+    };
+    const auto make_windows = [&](int32_t function, const TfliteTensor& input,
+                                  const TfliteTensor& first, const TfliteTensor& output) {
+        TfliteModel model =
+            make(205, {input, first, list({1, 2}), list({1, 1}), list({1, 1}), list({1, 2})},
+                 output, {word(0, function)});
+        return model;
+    };
+    const std::string eight = floats({1, 2, 3, 4, 5, 6, 7, 8});
+    const std::pair<int32_t, std::vector<float>> functions[] = {
+        {1, {14, 16, 22, 24}}, {3, {1, 2, 5, 6}}, {4, {10, 10, 10, 10}}};
+    for (const auto& [function, expected] : functions)
+        EXPECT_EQ(
+            run_floats(make_windows(function, x({2, 4}), x({}, floats({10})), x({2, 2})), {eight}),
+            expected)
+            << function;
+    const auto bits = [](const char* text, int32_t size, bool is_scalar = false) {
+        return x(is_scalar ? std::vector<int32_t>{} : std::vector<int32_t>{1, size},
+                 std::string(text, static_cast<size_t>(size)), kTfliteBool);
+    };
+    TfliteTensor input = bits("", 0);
+    input.shape = {1, 4};
+    const TfliteTensor output = x({1, 2}, "", kTfliteBool);
+    EXPECT_EQ(
+        run(make_windows(5, input, bits("\1", 1, true), output), {std::string("\1\1\1\0", 4)})[0],
+        std::string("\1\0", 2));
+    EXPECT_EQ(
+        run(make_windows(6, input, bits("\0", 1, true), output), {std::string("\0\1\0\0", 4)})[0],
+        std::string("\0\1", 2));
+    expect_refusal(make_windows(2, x({2, 4}), x({}, floats({10})), x({2, 2})), TENGINE_ENOTSUP,
+                   "its body is not a sum, maximum or minimum");
+    expect_refusal(
+        make_windows(1, x({2, 4}, "", kTfliteInt32), x({}, ints({10}), kTfliteInt32), x({2, 2})),
+        TENGINE_ENOTSUP, "its input is int32, expected fp32 or bool");
+    TfliteModel model = make_windows(1, x({2, 4}), x({}, floats({10})), x({2, 2}));
+    model.tensors[2] = model.tensors[3];
+    model.tensors[2].shape = {1};
+    model.tensors[2].values.resize(8);
+    expect_refusal(model, TENGINE_EINVAL, "its list of sizes has 1 elements, its input rank 2");
 }
 
 TEST_F(StablehloTest, Sorting)

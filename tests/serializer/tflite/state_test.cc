@@ -115,7 +115,8 @@ TEST_F(TfliteStateTest, NotInBodies)
     branch.operators.erase(branch.operators.begin());
     branch.called.clear();
     model.called = {branch};
-    expect_refusal(model, TENGINE_ENOTSUP, "variables inside of the subgraphs of IF and WHILE");
+    expect_refusal(model, TENGINE_ENOTSUP,
+                   "variables and hash tables inside of the subgraphs of IF and WHILE");
 }
 
 TEST_F(TfliteStateTest, DamagedFiles)
