@@ -237,15 +237,21 @@ static size_t place_by_time(memory_block_t** begins, memory_block_t** ends, int6
     return list.total;
 }
 
-static void plan_many(memory_block_t* blocks, int64_t block_num, size_t alignment,
-                      memory_block_t** order, void* room, size_t* out_total)
+// Puts the blocks into `order` by their first steps, and behind these by their last.
+static void sort_by_time(memory_block_t* blocks, int64_t block_num, memory_block_t** order)
 {
     memory_block_t** ends = order + block_num;
     for (int64_t i = 0; i < block_num; ++i)
         order[i] = ends[i] = &blocks[i];
     sort_items(order, (size_t)block_num, sizeof *order, compare_begins);
     sort_items(ends, (size_t)block_num, sizeof *ends, compare_ends);
-    *out_total = place_by_time(order, ends, block_num, alignment, room);
+}
+
+static void plan_many(memory_block_t* blocks, int64_t block_num, size_t alignment,
+                      memory_block_t** order, void* room, size_t* out_total)
+{
+    sort_by_time(blocks, block_num, order);
+    *out_total = place_by_time(order, order + block_num, block_num, alignment, room);
 }
 
 static void plan_few(memory_block_t* blocks, int64_t block_num, size_t alignment,
@@ -257,7 +263,8 @@ static void plan_few(memory_block_t* blocks, int64_t block_num, size_t alignment
     *out_total = place_by_size(order, block_num, alignment, room);
 }
 
-int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, size_t* out_total)
+static int check_arguments(const memory_block_t* blocks, int64_t block_num, size_t alignment,
+                           const size_t* out_total)
 {
     if (!out_total || block_num < 0 || (!blocks && block_num > 0) || alignment == 0 ||
         (alignment & (alignment - 1)) != 0) {
@@ -266,25 +273,114 @@ int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, siz
                                  "more blocks and a power of two",
                                  (long long)block_num, alignment);
     }
-    TENGINE_RETURN_IF_ERROR(check_blocks(blocks, block_num, alignment));
+    return check_blocks(blocks, block_num, alignment);
+}
+
+typedef struct plan_room
+{
+    memory_block_t** order;  // for two pointers to each block
+    void* placed;            // for placed blocks or gaps, one more than there are blocks
+} plan_room_t;
+
+static void free_room(plan_room_t* room)
+{
+    free_memory(room->placed);
+    free_memory(room->order);
+}
+
+static int allocate_room(int64_t block_num, plan_room_t* out_room)
+{
     size_t order_size;
     size_t placed_size;
     if (!checked_multiply((size_t)block_num, 2 * sizeof(memory_block_t*), &order_size) ||
         !checked_multiply((size_t)block_num + 1, sizeof(placed_block_t), &placed_size)) {
         return tengine_error_set(TENGINE_ELIMIT, "memory plan: %lld blocks", (long long)block_num);
     }
-    memory_block_t** order = alloc_memory(order_size);
-    void* room = alloc_memory(placed_size);  // for placed blocks or gaps
-    int status = TENGINE_OK;
-    if (order && room) {
-        const bool many = block_num > MEMORY_PLAN_BY_SIZE;
-        (many ? plan_many : plan_few)(blocks, block_num, alignment, order, room, out_total);
-    } else {
-        status = tengine_error_set(TENGINE_ENOMEM, "memory plan: out of memory for %lld blocks",
-                                   (long long)block_num);
+    *out_room = (plan_room_t){alloc_memory(order_size), alloc_memory(placed_size)};
+    if (out_room->order && out_room->placed) return TENGINE_OK;
+    free_room(out_room);
+    return tengine_error_set(TENGINE_ENOMEM, "memory plan: out of memory for %lld blocks",
+                             (long long)block_num);
+}
+
+int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment, size_t* out_total)
+{
+    plan_room_t room;
+    TENGINE_RETURN_IF_ERROR(check_arguments(blocks, block_num, alignment, out_total));
+    TENGINE_RETURN_IF_ERROR(allocate_room(block_num, &room));
+    const bool many = block_num > MEMORY_PLAN_BY_SIZE;
+    (many ? plan_many : plan_few)(blocks, block_num, alignment, room.order, room.placed, out_total);
+    free_room(&room);
+    return TENGINE_OK;
+}
+
+// ---- a plan from elsewhere ----
+
+static int check_offset(const memory_block_t* block, int64_t index, size_t alignment, size_t most)
+{
+    const size_t size = align_size(block->size, alignment);
+    if (block->offset % alignment == 0 && size <= most && block->offset <= most - size)
+        return TENGINE_OK;
+    return tengine_error_set(TENGINE_EFORMAT,
+                             "memory plan: block %lld has %zu bytes at offset %zu, expected a "
+                             "multiple of %zu within %zu bytes",
+                             (long long)index, block->size, block->offset, alignment, most);
+}
+
+// Takes the block's own bytes, in place of a free range; false if a block that lives has some.
+static bool claim_range(gap_list_t* live, const memory_block_t* block, size_t size)
+{
+    const int64_t next = find_gap(live, block->offset);
+    if (next > 0 && live->gaps[next - 1].end > block->offset) return false;
+    if (next < live->number && live->gaps[next].begin < block->offset + size) return false;
+    insert_gap(live, next, (gap_t){block->offset, block->offset + size});
+    if (block->offset + size > live->total) live->total = block->offset + size;
+    return true;
+}
+
+// Follows the blocks by time, as place_by_time(); `live` has the ranges in use.
+static int check_by_time(memory_block_t** begins, memory_block_t** ends, int64_t block_num,
+                         size_t alignment, gap_list_t* live)
+{
+    int64_t ended = 0;
+    for (int64_t i = 0; i < block_num; ++i) {
+        const memory_block_t* block = begins[i];
+        for (; ends[ended]->last_use < block->first_use; ++ended)
+            if (ends[ended]->size > 0) remove_gap(live, find_gap(live, ends[ended]->offset) - 1);
+        const size_t size = align_size(block->size, alignment);
+        if (size == 0 || claim_range(live, block, size)) continue;
+        return tengine_error_set(TENGINE_EFORMAT,
+                                 "memory plan: the block of %zu bytes at offset %zu has bytes of "
+                                 "another one in step %d",
+                                 block->size, block->offset, (int)block->first_use);
     }
-    free_memory(room);
-    free_memory(order);
+    return TENGINE_OK;
+}
+
+static int check_offsets(const memory_block_t* blocks, int64_t block_num, size_t alignment)
+{
+    size_t most = 0;
+    for (int64_t i = 0; i < block_num; ++i)
+        most += align_size(blocks[i].size, alignment);
+    for (int64_t i = 0; i < block_num; ++i)
+        TENGINE_RETURN_IF_ERROR(check_offset(&blocks[i], i, alignment, most));
+    return TENGINE_OK;
+}
+
+int check_memory_plan(const memory_block_t* blocks, int64_t block_num, size_t alignment,
+                      size_t* out_total)
+{
+    plan_room_t room;
+    TENGINE_RETURN_IF_ERROR(check_arguments(blocks, block_num, alignment, out_total));
+    TENGINE_RETURN_IF_ERROR(check_offsets(blocks, block_num, alignment));
+    TENGINE_RETURN_IF_ERROR(allocate_room(block_num, &room));
+    gap_list_t live = {room.placed, 0, 0};
+    // Nothing is written to the blocks.
+    sort_by_time((memory_block_t*)blocks, block_num, room.order);
+    const int status =
+        check_by_time(room.order, room.order + block_num, block_num, alignment, &live);
+    *out_total = live.total;
+    free_room(&room);
     return status;
 }
 

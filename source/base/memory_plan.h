@@ -38,6 +38,15 @@ enum
 TENGINE_MUST_USE int plan_memory(memory_block_t* blocks, int64_t block_num, size_t alignment,
                                  size_t* out_total);
 
+// Checks offsets that come from elsewhere, as plan_memory() gives them: multiples of the alignment,
+// no overlap of blocks that live at the same step, and an arena that is not larger than all blocks
+// one after the other, whose size goes into *out_total. Blocks of 0 bytes may lie anywhere in it.
+// O(n log n) and the moves within the list of blocks that live at the same time.
+//
+// As plan_memory(); also TENGINE_EFORMAT: an offset is not as stated, and the message has it.
+TENGINE_MUST_USE int check_memory_plan(const memory_block_t* blocks, int64_t block_num,
+                                       size_t alignment, size_t* out_total);
+
 // A memory of several that blocks may lie in.
 typedef struct memory_tier
 {

@@ -11,6 +11,7 @@ TENGINE_EXTERN_C_BEGIN
 
 struct custom_kernel;
 struct graph_pool;
+struct ir_arena_block;
 struct ir_bodies;
 struct ir_entries;
 struct ir_metadata;
@@ -81,6 +82,10 @@ typedef struct ir_subgraph_core
     ir_scratch_need_t* scratch;
     int scratch_num;
     int memory_num;
+    // The blocks of its arenas as the model's file has them; NULL: it has none. Whoever uses them
+    // checks them.
+    const struct ir_arena_block* planned_blocks;
+    int planned_block_num;
     // A part of an execution graph: the lenders that its compiled form shares with others after
     // prerun, and the bytes that it needs of each.
     ir_shared_scratch_t shared_scratch[IR_MOST_MEMORIES];
@@ -122,6 +127,10 @@ typedef struct ir_graph_core
     struct vector* announced;   // execution graph: devices whose pre_run_parts was called; or NULL
     // Execution graph: a vector of ir_settled_shape_t (graph/graph.h), or NULL.
     struct vector* settled_shapes;
+    // Execution graph that a model's file has, see graph/prepared.h; else NULL: the place of each
+    // tensor in the memory between parts (uint64_t), and the ir_arena_block_t of all parts.
+    struct vector* planned_places;
+    struct vector* planned_blocks;
     int preparation;    // source graph: see graph/preparation.h
     uint64_t revision;  // source graph: counts its changes but those of its inputs' shapes
     void* shape_cache;  // source graph: the scheduler room's own, see scheduler/shape_cache.h

@@ -75,6 +75,8 @@ void destroy_ir_graph(struct graph* graph)
     release_ir_metadata(graph->core->metadata);
     free_memory(graph->core->plan);
     release_vector(graph->core->settled_shapes);
+    release_vector(graph->core->planned_places);
+    release_vector(graph->core->planned_blocks);
     release_vector(graph->core->affinity);
     release_graph_pool(graph->core->pool);
     release_ir_strings(graph->core->strings);

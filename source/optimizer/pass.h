@@ -8,6 +8,8 @@
 #include <iterator>
 #include <memory>
 
+#include "base/containers.hpp"
+#include "base/memory_plan.h"
 #include "base/trace.h"
 #include "tengine/error.h"
 #include "tengine/ir.h"
@@ -60,6 +62,10 @@ int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_gra
 // for these options; else *out_graph stays null. `options` are those that create_execution_graph()
 // gets.
 int read_prepared(const graph& source, const ir_run_options_t& options, GraphPointer* out_graph);
+// Gives the blocks, those of the tensors between parts, the offsets that the model's file has.
+// False: there are none, or they are no plan, which the log says.
+bool take_prepared_places(const graph& graph, const Vector<struct tensor*>& tensors,
+                          Vector<memory_block_t>* blocks, size_t* out_total);
 
 // graph/instance.cc: create_instance_graph() of optimizer.h.
 int copy_instance(const graph& source, GraphPointer* out_graph);

@@ -2,6 +2,7 @@
 #include "scheduler/part_report.h"
 
 #include "graph/graph.h"
+#include "graph/prepared.h"
 #include "scheduler/compiled.h"
 #include "scheduler/failure.h"
 #include "scheduler/runner.h"
@@ -108,4 +109,90 @@ int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct 
     TENGINE_RETURN_IF_ERROR(
         translate(part, compiled, out_blocks, first_block, out_steps, first_step));
     return place_blocks(part, compiled, get_vector_num(out_blocks) - first_block, out_places);
+}
+
+// ---- the blocks for a model's file ----
+
+static int fail_blocks(void)
+{
+    return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of blocks");
+}
+
+static bool is_shared_scratch(const struct subgraph* part, const ir_part_block_t* block)
+{
+    return block->tensor < 0 && get_ir_compiled_part(part)->core->memory_num < 2;
+}
+
+// Appends a block without bytes for each number, of which a device has at most one for each tensor.
+static int number_arena_blocks(const struct subgraph* part, const struct vector* blocks,
+                               struct vector* out_blocks)
+{
+    const ir_arena_block_t none = {UINT64_MAX, 0, 0, part->index};
+    int most = 0;
+    for (int i = 0; i < get_vector_num(blocks); ++i) {
+        const ir_part_block_t* block = get_vector_data(blocks, i);
+        if (!is_index(block->block, get_vector_num(blocks)))
+            return fail_plan(part, part->device, "block", block->block);
+        if (block->block >= most && !is_shared_scratch(part, block)) most = block->block + 1;
+    }
+    for (int i = 0; i < most; ++i)
+        if (push_vector_data(out_blocks, &none) < 0) return fail_blocks();
+    return TENGINE_OK;
+}
+
+static void widen_arena_block(const ir_part_block_t* by, const ir_block_place_t* place,
+                              ir_arena_block_t* block)
+{
+    const uint64_t begin = (uint64_t)by->offset, end = begin + (uint64_t)by->bytes;
+    const uint64_t known_end = block->bytes > 0 ? block->offset + block->bytes : 0;
+    block->memory = place->memory;
+    if (begin < block->offset) block->offset = begin;
+    block->bytes = (end > known_end ? end : known_end) - block->offset;
+}
+
+static int add_arena_blocks(const struct subgraph* part, const struct vector* blocks,
+                            const struct vector* places, struct vector* out_blocks)
+{
+    const int first = get_vector_num(out_blocks);
+    TENGINE_RETURN_IF_ERROR(number_arena_blocks(part, blocks, out_blocks));
+    for (int i = 0; i < get_vector_num(blocks); ++i) {
+        const ir_part_block_t* block = get_vector_data(blocks, i);
+        if (!is_shared_scratch(part, block))
+            widen_arena_block(block, get_vector_data(places, i),
+                              get_vector_data(out_blocks, first + block->block));
+    }
+    return TENGINE_OK;
+}
+
+// Whether the device leaves its arena to the core.
+static bool is_lent(const struct subgraph* compiled)
+{
+    for (int i = 0; i < compiled->core->scratch_num; ++i)
+        if (compiled->core->scratch[i].bytes > 0) return true;
+    return false;
+}
+
+static int list_part_blocks(const struct subgraph* part, struct vector* out_blocks)
+{
+    struct vector* blocks = create_vector(sizeof(ir_part_block_t), NULL);
+    struct vector* steps = create_vector(sizeof(int32_t), NULL);
+    struct vector* places = create_vector(sizeof(ir_block_place_t), NULL);
+    int status = blocks && steps && places ? TENGINE_OK : fail_blocks();
+    if (status == TENGINE_OK) status = plan_ir_part(part, blocks, steps, places);
+    if (status == TENGINE_OK) status = add_arena_blocks(part, blocks, places, out_blocks);
+    release_vector(places);
+    release_vector(steps);
+    release_vector(blocks);
+    return status;
+}
+
+int list_ir_arena_blocks(const struct graph* execution, struct vector* out_blocks)
+{
+    for (int i = 0; i < get_vector_num(execution->subgraph_list); ++i) {
+        const struct subgraph* part = get_ir_graph_subgraph(execution, i);
+        const struct subgraph* compiled = get_ir_compiled_part(part);
+        if (compiled && is_lent(compiled))
+            TENGINE_RETURN_IF_ERROR(list_part_blocks(part, out_blocks));
+    }
+    return TENGINE_OK;
 }

@@ -17,4 +17,8 @@ int count_ir_node(const struct node* node, struct vector* out_counters);
 int plan_ir_part(const struct subgraph* part, struct vector* out_blocks, struct vector* out_steps,
                  struct vector* out_places);
 
+// Between runs: appends the ir_arena_block_t (graph/prepared.h) of the parts whose arenas the core
+// lends; the sums of blocks with one number, but not the scratch that all steps of a part share.
+int list_ir_arena_blocks(const struct graph* execution, struct vector* out_blocks);
+
 TENGINE_EXTERN_C_END

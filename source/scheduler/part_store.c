@@ -17,6 +17,7 @@
 #include "optimizer/optimizer.h"
 #include "scheduler/failure.h"
 #include "scheduler/fingerprint.h"
+#include "scheduler/part_report.h"
 #include "tengine/inspect.h"
 #include "tengine/log.h"
 #include "tengine/version.h"
@@ -307,7 +308,12 @@ static int write_preparation(const struct graph* execution, ir_model_bytes_t* by
                              mapped_file_t* memory)
 {
     struct ir_sink sink = {.bytes = NULL};
-    int status = execution->core->source->core->prepared_format->write(execution, &sink);
+    struct vector* blocks = create_vector(sizeof(ir_arena_block_t), NULL);
+    if (!blocks) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of blocks");
+    int status = list_ir_arena_blocks(execution, blocks);
+    if (status == TENGINE_OK)
+        status = execution->core->source->core->prepared_format->write(execution, blocks, &sink);
+    release_vector(blocks);
     const size_t size = sink.bytes ? sink.size - IR_SINK_HEAD_BYTES : 0;
     if (status == TENGINE_OK) status = map_zeroes(size + 1, memory);
     if (status == TENGINE_OK) {

@@ -77,6 +77,66 @@ Blocks make_random(unsigned seed, int num, int steps, int longest)
     return blocks;
 }
 
+// Two blocks at a time.
+bool is_plan(const Blocks& blocks, size_t alignment)
+{
+    size_t most = 0;
+    for (const memory_block_t& block : blocks)
+        most += round_up(block.size, alignment);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+        const size_t size = round_up(blocks[i].size, alignment);
+        if (blocks[i].offset % alignment != 0 || blocks[i].offset + size > most) return false;
+        for (size_t j = 0; j < i; ++j) {
+            memory_block_t one = blocks[i], other = blocks[j];
+            one.size = size;
+            other.size = round_up(other.size, alignment);
+            if (one.size > 0 && other.size > 0 && overlap(one, other)) return false;
+        }
+    }
+    return true;
+}
+
+TEST(MemoryPlan, OffsetsFromElsewhereAreChecked)
+{
+    int sound = 0, wrong = 0;
+    for (unsigned seed = 0; seed < 2000; ++seed) {
+        std::mt19937 random(seed);
+        Blocks blocks = make_random(seed, 1 + static_cast<int>(seed % 40), 20, 1 + seed % 20);
+        const size_t alignment = size_t{1} << seed % 8;
+        const size_t total = plan(&blocks, alignment);
+        for (unsigned i = 0; i < seed % 4; ++i) {
+            size_t& offset = blocks[random() % blocks.size()].offset;
+            if (i % 2 == 0)
+                offset += alignment * (random() % 200);
+            else
+                offset = random() % 3 == 0 ? random() : offset / 2;
+        }
+        size_t found = 0;
+        const int status = check_memory_plan(blocks.data(), static_cast<int64_t>(blocks.size()),
+                                             alignment, &found);
+        ASSERT_EQ(status, is_plan(blocks, alignment) ? TENGINE_OK : TENGINE_EFORMAT) << seed;
+        status == TENGINE_OK ? ++sound : ++wrong;
+        if (seed % 4 == 0) {
+            ASSERT_EQ(found, total);
+        }
+    }
+    EXPECT_GT(sound, 500);
+    EXPECT_GT(wrong, 500);
+}
+
+TEST(MemoryPlan, OffsetsNearTheEndOfTheAddresses)
+{
+    size_t total = 0;
+    const Blocks far = {{64, 0, 1, SIZE_MAX - 63}, {64, 0, 1, 0}};
+    EXPECT_EQ(check_memory_plan(far.data(), 2, 64, &total), TENGINE_EFORMAT);
+    const Blocks empty = {{0, 0, 1, 64}};
+    EXPECT_EQ(check_memory_plan(empty.data(), 1, 64, &total), TENGINE_EFORMAT);
+    EXPECT_EQ(check_memory_plan(nullptr, 0, 64, &total), TENGINE_OK);
+    EXPECT_EQ(total, 0u);
+    EXPECT_EQ(check_memory_plan(nullptr, 1, 64, &total), TENGINE_EINVAL);
+    EXPECT_EQ(check_memory_plan(far.data(), 2, 48, &total), TENGINE_EINVAL);
+}
+
 TEST(MemoryPlan, RandomBlocksNeverOverlap)
 {
     for (unsigned seed = 0; seed < 200; ++seed) {

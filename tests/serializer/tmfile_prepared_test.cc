@@ -19,6 +19,7 @@
 #include "optimizer/optimizer.h"
 #include "scheduler/scheduler.h"
 #include "serializer/own_tmfile.h"
+#include "serializer/prepared_fixture.h"
 #include "serializer/synthetic_graph.h"
 #include "serializer/tmfile_model.h"
 #include "support/allocation_count.h"
@@ -26,119 +27,6 @@
 
 namespace tengine::test {
 namespace {
-
-std::string lines;
-
-class TmfilePreparedTest : public TmfileTest
-{
-  protected:
-    TmfilePreparedTest() : context_(create_ir_context("prepared"), destroy_ir_context)
-    {
-        lines.clear();
-        set_log_sink([](const char* line) { lines += line; });
-        level_ = get_log_sink_level();
-        set_log_sink_level(TENGINE_LOG_INFO);
-        set("run.shape_cache", "0");
-        set("split.report", "none");
-    }
-    ~TmfilePreparedTest() override
-    {
-        set_log_sink_level(level_);
-        set_log_sink(nullptr);
-    }
-
-    void set(const char* key, const char* value)
-    {
-        EXPECT_EQ(set_ir_context_option(context_.get(), key, value), 0) << tengine_error_message();
-    }
-
-    // Whether the log has `part` since the last call.
-    static bool says(const std::string& part)
-    {
-        const bool found = lines.find(part) != std::string::npos;
-        if (!found) std::printf("%s\n", lines.c_str());
-        lines.clear();
-        return found;
-    }
-
-    int prerun(struct graph* graph, int precision = TENGINE_MODE_FP32)
-    {
-        ir_run_options_t options = {1, 0, 0, 0, 0, 0, 0};
-        options.precision = precision;
-        graph->attribute->context = context_.get();
-        return prerun_ir_graph(graph, &options);
-    }
-
-    static void end(struct graph* graph)
-    {
-        EXPECT_EQ(postrun_ir_graph(graph), 0);
-        graph->attribute->context = nullptr;
-    }
-
-    // The results of a run with values that depend on the place alone.
-    static std::vector<std::string> run(struct graph* graph)
-    {
-        std::vector<std::string> results;
-        std::vector<std::vector<char>> values;
-        for (int i = 0; i < graph->input_tensor_num; ++i) {
-            struct tensor* input = graph->tensor_list[graph->input_tensors[i]];
-            std::vector<char>& bytes = values.emplace_back(get_ir_tensor_bytes(input));
-            for (size_t k = 0; k < bytes.size(); ++k)
-                bytes[k] = static_cast<char>(input->data_type == TENGINE_DT_FP32 && k % 4 == 3
-                                                 ? 0x3c + static_cast<int>(k % 3)
-                                                 : static_cast<int>(k * 37 % 101));
-            set_ir_tensor_data(input, bytes.data(), false);
-        }
-        EXPECT_EQ(run_ir_graph(graph, 1), 0) << tengine_error_message();
-        for (int i = 0; i < graph->output_tensor_num; ++i) {
-            const struct tensor* output = graph->tensor_list[graph->output_tensors[i]];
-            results.emplace_back(static_cast<const char*>(output->data),
-                                 get_ir_tensor_bytes(output));
-        }
-        for (int i = 0; i < graph->input_tensor_num; ++i)
-            set_ir_tensor_data(graph->tensor_list[graph->input_tensors[i]], nullptr, false);
-        return results;
-    }
-
-    // A file of the model with the preparations for these batches.
-    std::string compile(const std::string& file, const std::vector<int>& batches = {})
-    {
-        const LoadedTmfile plain(file);
-        EXPECT_EQ(plain.status, 0) << plain.message;
-        set("model.keep_parts", "1");
-        if (batches.empty()) {
-            EXPECT_EQ(prerun(plain.graph), 0) << tengine_error_message();
-            end(plain.graph);
-        }
-        for (const int batch : batches) {
-            set_batch(plain.graph, batch);
-            EXPECT_EQ(prerun(plain.graph), 0) << tengine_error_message();
-            end(plain.graph);
-        }
-        set("model.keep_parts", "0");
-        EXPECT_GT(count_ir_model_preparations(plain.graph), 0) << lines;
-        return write_graph(plain.graph);
-    }
-
-    static void set_batch(struct graph* graph, int batch)
-    {
-        struct tensor* input = graph->tensor_list[graph->input_tensors[0]];
-        int dims[MAX_SHAPE_DIM_NUM];
-        std::copy_n(input->dims, input->dim_num, dims);
-        dims[0] = batch;
-        EXPECT_EQ(set_ir_tensor_shape(input, dims, input->dim_num), 0);
-    }
-
-    std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;
-    int level_ = 0;
-};
-
-const ir_model_bytes_t& preparation_of(const LoadedTmfile& loaded)
-{
-    EXPECT_EQ(count_ir_model_preparations(loaded.graph), 1);
-    if (count_ir_model_preparations(loaded.graph) == 0) std::abort();
-    return *get_ir_model_preparation(loaded.graph, 0);
-}
 
 // Everything that a report, or a later call, may tell of an execution graph.
 std::string describe(const struct graph& graph)
@@ -187,7 +75,7 @@ TEST_F(TmfilePreparedTest, AStartReadsTheSameGraph)
         const std::vector<std::string> results = run(plain.graph);
         end(plain.graph);
         const LoadedTmfile loaded(compile(file));
-        lines.clear();
+        forget_log();
         ASSERT_EQ(prerun(loaded.graph), 0) << tengine_error_message();
         EXPECT_TRUE(says("is prepared in its file for ")) << name;
         EXPECT_EQ(describe(*loaded.graph->core->execution), expected) << name;
@@ -209,7 +97,7 @@ TEST_F(TmfilePreparedTest, AFileHasSeveralShapes)
         const std::vector<std::string> results = run(plain.graph);
         end(plain.graph);
         set_batch(loaded.graph, batch);
-        lines.clear();
+        forget_log();
         ASSERT_EQ(prerun(loaded.graph), 0);
         if (batch < 4)
             EXPECT_TRUE(says("is prepared in its file for ")) << batch;
@@ -224,7 +112,7 @@ TEST_F(TmfilePreparedTest, OtherTermsAreNamed)
 {
     const LoadedTmfile loaded(compile(make_own_tmfile("digits")));
     EXPECT_STREQ(preparation_of(loaded).target, "image 1x1x8x8 fp32 in fp32 on CPU");
-    lines.clear();
+    forget_log();
     set("split.min_nodes", "2");
     ASSERT_EQ(prerun(loaded.graph), 0);
     EXPECT_TRUE(
@@ -244,7 +132,7 @@ TEST_F(TmfilePreparedTest, AChangedModelIsPreparedAnew)
 {
     const LoadedTmfile loaded(compile(make_own_tmfile("digits")));
     ++loaded.graph->core->revision;
-    lines.clear();
+    forget_log();
     ASSERT_EQ(prerun(loaded.graph), 0);
     EXPECT_TRUE(says("are not used: the program has changed the model"));
     end(loaded.graph);
@@ -256,7 +144,7 @@ TEST_F(TmfilePreparedTest, AConstantThatTheProgramMayWriteTo)
     for (int i = 0; i < loaded.graph->tensor_num; ++i)
         if (loaded.graph->tensor_list[i]->tensor_type == TENSOR_TYPE_CONST)
             loaded.graph->tensor_list[i]->core->lent = true;
-    lines.clear();
+    forget_log();
     ASSERT_EQ(prerun(loaded.graph), 0);
     EXPECT_TRUE(says("are not used: the program may write to a constant"));
     end(loaded.graph);
@@ -269,7 +157,7 @@ TEST_F(TmfilePreparedTest, AlteredBitsAreNoticed)
     char* bytes = static_cast<char*>(const_cast<void*>(found.data));  // the test's own copy
     for (size_t i = 0; i < found.size; i += found.size / 50) {
         bytes[i] = static_cast<char>(bytes[i] ^ (1 << i % 8));
-        lines.clear();
+        forget_log();
         ASSERT_EQ(prerun(loaded.graph), 0);
         EXPECT_TRUE(says("is not used: it has been altered: its hash differs")) << i;
         end(loaded.graph);
@@ -284,7 +172,7 @@ TEST_F(TmfilePreparedTest, HostileBytes)
     std::mt19937 random(5);
     for (const std::string name : {"digits", "quantised"}) {
         const LoadedTmfile loaded(compile(make_own_tmfile(name)));
-        auto& found = const_cast<ir_model_bytes_t&>(preparation_of(loaded));
+        ir_model_bytes_t& found = preparation_of(loaded);
         const std::string original(static_cast<const char*>(found.data), found.size);
         int used = 0;
         for (int i = 0; i < 300; ++i) {
@@ -299,12 +187,12 @@ TEST_F(TmfilePreparedTest, HostileBytes)
             found.data = exact.data();
             found.size = exact.size();
             find_sha256_of_pieces(nullptr, found.data, found.size, found.digest);
-            lines.clear();
+            forget_log();
             if (prerun(loaded.graph) != 0) {
                 loaded.graph->attribute->context = nullptr;
                 continue;
             }
-            used += lines.find("is prepared in its file for ") != std::string::npos;
+            used += has_said("is prepared in its file for ");
             run(loaded.graph);
             end(loaded.graph);
         }

@@ -63,6 +63,11 @@ class Detacher
         TENGINE_RETURN_IF_ERROR(
             set_ir_subgraph_nodes(made, nodes.data(), static_cast<int>(nodes.size())));
         TENGINE_RETURN_IF_ERROR(connect_ir_subgraphs(&target_));
+        // A part that may outlive the execution graph plans its memory itself.
+        if (!copy_constants_) {
+            made->core->planned_blocks = part_.core->planned_blocks;
+            made->core->planned_block_num = part_.core->planned_block_num;
+        }
         *out_subgraph = made;
         return TENGINE_OK;
     }

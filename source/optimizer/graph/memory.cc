@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/preparation.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pass.h"
 #include "tengine/device.h"
 
 namespace tengine {
@@ -50,8 +51,9 @@ int plan_boundary_memory(graph& graph)
         blocks.push_back(make_block(graph, *tensor));
     }
     size_t total = 0;
-    TENGINE_RETURN_IF_ERROR(
-        plan_memory(blocks.data(), static_cast<int64_t>(blocks.size()), ALLOC_ALIGNMENT, &total));
+    if (!take_prepared_places(graph, tensors, &blocks, &total))
+        TENGINE_RETURN_IF_ERROR(plan_memory(blocks.data(), static_cast<int64_t>(blocks.size()),
+                                            ALLOC_ALIGNMENT, &total));
     TENGINE_RETURN_IF_ERROR(
         claim_ir_memory(&graph, static_cast<int64_t>(total), "tensors between parts"));
     graph.core->plan = alloc_memory(total);

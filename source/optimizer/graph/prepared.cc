@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/alloc.h"
 #include "base/containers.hpp"
 #include "base/guard.hpp"
 #include "base/minimal.h"
@@ -373,6 +374,25 @@ int read_prepared(const graph& source, const ir_run_options_t& options, GraphPoi
     if (bytes) return read_found(source, options, *bytes, out_graph);
     return decline(source, TENGINE_ENOTSUP, false,
                    "its file is prepared for " + list_terms(source) + "; this run has " + terms);
+}
+
+bool take_prepared_places(const graph& graph, const Vector<struct tensor*>& tensors,
+                          Vector<memory_block_t>* blocks, size_t* out_total)
+{
+    const vector_t* places = graph.core->planned_places;
+    if (!places || get_vector_num(places) != graph.tensor_num) return false;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+        const auto* place =
+            static_cast<const uint64_t*>(get_vector_data(places, tensors[i]->index));
+        (*blocks)[i].offset = static_cast<size_t>(std::min<uint64_t>(*place, SIZE_MAX));
+    }
+    const int status = check_memory_plan(blocks->data(), static_cast<int64_t>(blocks->size()),
+                                         ALLOC_ALIGNMENT, out_total);
+    if (status == TENGINE_OK) return true;
+    TLOG_INFO("graph '%s': the memory between parts is planned again: %s", graph.name,
+              tengine_error_message());
+    tengine_error_clear();
+    return false;
 }
 
 }  // namespace tengine

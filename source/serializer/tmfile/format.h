@@ -232,7 +232,7 @@ struct PreparedRecord
     uint32_t settled;        // and PreparedShapeRecord
     int32_t precision;       // TENGINE_MODE_* after the passes
     int32_t rounding;        // ir_rounding_t
-    uint32_t reserved;       // 0
+    uint32_t blocks;         // vector of PreparedBlockRecord; 0: none
     uint64_t between_bytes;  // memory of the tensors between parts, and of the outputs
 };
 
@@ -272,6 +272,15 @@ struct PreparedPartRecord
     uint64_t arena;     // bytes inside the part, as planned where the file was made
 };
 
+// ir_arena_block_t, those of the first part first.
+struct PreparedBlockRecord
+{
+    uint64_t offset;
+    uint64_t bytes;
+    int32_t memory;
+    int32_t part;
+};
+
 struct PreparedShapeRecord
 {
     int32_t source;  // the model's tensor
@@ -280,7 +289,8 @@ struct PreparedShapeRecord
 
 static_assert(sizeof(PreparedRecord) == 64 && sizeof(PreparedTensorRecord) == 24 &&
               sizeof(PreparedNodeRecord) == 20 && sizeof(PreparedRefusalRecord) == 24 &&
-              sizeof(PreparedPartRecord) == 16 && sizeof(PreparedShapeRecord) == 8);
+              sizeof(PreparedPartRecord) == 16 && sizeof(PreparedBlockRecord) == 24 &&
+              sizeof(PreparedShapeRecord) == 8);
 
 constexpr char kVariantsMark[16] = "model variants\n";
 

@@ -54,7 +54,10 @@ int check_node(const struct node& node)
 class Writer
 {
   public:
-    explicit Writer(const struct graph& execution) : graph_(execution) {}
+    Writer(const struct graph& execution, const vector_t& blocks)
+        : graph_(execution), blocks_(blocks)
+    {
+    }
 
     int run(ir_sink* sink)
     {
@@ -73,6 +76,7 @@ class Writer
         record.nodes = write_nodes();
         record.parts = write_parts();
         record.settled = write_settled();
+        record.blocks = write_blocks();
         record.precision = graph_.run_options->precision;
         record.rounding = graph_.run_options->rounding;
         record.between_bytes = graph_.core->plan_bytes;
@@ -172,7 +176,18 @@ class Writer
         return builder_.add_vector(list);
     }
 
+    uint32_t write_blocks()
+    {
+        Vector<PreparedBlockRecord> list;
+        for (int i = 0; i < get_vector_num(&blocks_); ++i) {
+            const auto* block = static_cast<const ir_arena_block_t*>(get_vector_data(&blocks_, i));
+            list.push_back({block->offset, block->bytes, block->memory, block->part});
+        }
+        return list.empty() ? 0 : builder_.add_vector(list);
+    }
+
     const struct graph& graph_;
+    const vector_t& blocks_;
     FileBuilder builder_;
 };
 
@@ -221,6 +236,7 @@ class Reader
         TENGINE_RETURN_IF_ERROR(complete_nodes());
         TENGINE_RETURN_IF_ERROR(fill_parts());
         TENGINE_RETURN_IF_ERROR(read_settled());
+        TENGINE_RETURN_IF_ERROR(read_blocks());
         if (record_.rounding < IR_ROUNDING_NEAREST || record_.rounding > IR_ROUNDING_TWICE)
             return tengine_error_set(TENGINE_EFORMAT, "it has rounding %d", record_.rounding);
         graph_.core->run_options.precision = record_.precision;
@@ -281,9 +297,15 @@ class Reader
         VectorView list;
         TENGINE_RETURN_IF_ERROR(read_list(record_.tensors, sizeof(PreparedTensorRecord), "tensors",
                                           graph_.tensor_num, &list));
-        for (uint32_t i = 0; i < list.count(); ++i)
-            TENGINE_RETURN_IF_ERROR(
-                complete_tensor(list.get<PreparedTensorRecord>(i), *graph_.tensor_list[i]));
+        vector_t*& places = graph_.core->planned_places;
+        places = create_vector(sizeof(uint64_t), nullptr);
+        if (!places) return tengine_error_set(TENGINE_ENOMEM, kNoMemory);
+        for (uint32_t i = 0; i < list.count(); ++i) {
+            const auto record = list.get<PreparedTensorRecord>(i);
+            TENGINE_RETURN_IF_ERROR(complete_tensor(record, *graph_.tensor_list[i]));
+            if (push_vector_data(places, &record.place) < 0)
+                return tengine_error_set(TENGINE_ENOMEM, kNoMemory);
+        }
         return TENGINE_OK;
     }
 
@@ -472,6 +494,46 @@ class Reader
         return TENGINE_OK;
     }
 
+    // Whoever lays memory out compares them with what it needs; their parts are checked here.
+    int add_block(const PreparedBlockRecord& record, int last_part)
+    {
+        if (record.part < last_part || record.part >= get_vector_num(graph_.subgraph_list))
+            return tengine_error_set(TENGINE_EFORMAT,
+                                     "a block of memory is in part %d of %d, after one of part %d",
+                                     record.part, get_vector_num(graph_.subgraph_list), last_part);
+        const ir_arena_block_t block = {record.offset, record.bytes, record.memory, record.part};
+        if (push_vector_data(graph_.core->planned_blocks, &block) < 0)
+            return tengine_error_set(TENGINE_ENOMEM, kNoMemory);
+        ++get_ir_graph_subgraph(&graph_, record.part)->core->planned_block_num;
+        return TENGINE_OK;
+    }
+
+    int read_blocks()
+    {
+        VectorView list;
+        TENGINE_RETURN_IF_ERROR(
+            read_list(record_.blocks, sizeof(PreparedBlockRecord), "blocks", -1, &list));
+        TENGINE_RETURN_IF_ERROR(
+            reading_.budget.charge(uint64_t{list.count()} * sizeof(ir_arena_block_t)));
+        vector_t*& blocks = graph_.core->planned_blocks;
+        blocks = create_vector(sizeof(ir_arena_block_t), nullptr);
+        if (!blocks) return tengine_error_set(TENGINE_ENOMEM, kNoMemory);
+        int part = 0;
+        for (uint32_t i = 0; i < list.count(); ++i) {
+            const auto record = list.get<PreparedBlockRecord>(i);
+            TENGINE_RETURN_IF_ERROR(add_block(record, part));
+            part = record.part;
+        }
+        for (int i = 0, first = 0; i < get_vector_num(graph_.subgraph_list); ++i) {
+            ir_subgraph_core_t* core = get_ir_graph_subgraph(&graph_, i)->core;
+            if (core->planned_block_num > 0)
+                core->planned_blocks =
+                    static_cast<const ir_arena_block_t*>(get_vector_data(blocks, first));
+            first += core->planned_block_num;
+        }
+        return TENGINE_OK;
+    }
+
     struct graph& graph_;
     const struct graph& source_;
     Reading reading_;
@@ -480,9 +542,9 @@ class Reader
     Vector<Vector<int32_t>> nodes_of_;  // by part
 };
 
-int write(const struct graph* execution, ir_sink* sink)
+int write(const struct graph* execution, const struct vector* blocks, ir_sink* sink)
 {
-    return guarded([=] { return Writer(*execution).run(sink); }, kNoMemory);
+    return guarded([=] { return Writer(*execution, *blocks).run(sink); }, kNoMemory);
 }
 
 int read(struct graph* execution, const void* data, size_t size)

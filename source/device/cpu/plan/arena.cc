@@ -6,6 +6,8 @@
 #include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
+#include "graph/core.h"
+#include "graph/prepared.h"
 
 namespace tengine::cpu {
 namespace {
@@ -26,7 +28,8 @@ class ArenaPlanner
         ranges_.resize(steps.size(), nullptr);
     }
 
-    int plan(Vector<memory_tier_t> tiers, ArenaPlan* out_plan)
+    // Lists the blocks: those of tensors, then with several memories the scratch of steps.
+    void list_blocks(const Vector<memory_tier_t>& tiers)
     {
         for (const Step& step : steps_)
             for (tensor* input : step.inputs)
@@ -35,23 +38,50 @@ class ArenaPlanner
             extend_inputs(static_cast<int>(i));
             add_outputs(static_cast<int>(i));
         }
-        const size_t tensor_blocks = blocks_.size();
-        Vector<int32_t> places(tensor_blocks, 0);
-        if (!IS_MINIMAL && tiers.size() > 1) {
-            add_scratch();
-            TENGINE_RETURN_IF_ERROR(plan_tiers(tiers, &places, out_plan));
-            for (size_t i = tensor_blocks; i < blocks_.size(); ++i)
-                out_plan->scratch.push_back({places[i], blocks_[i].offset, blocks_[i].size});
-        } else {
-            TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(), static_cast<int64_t>(tensor_blocks),
+        tensor_blocks_ = blocks_.size();
+        if (!IS_MINIMAL && tiers.size() > 1) add_scratch();
+        places_.resize(blocks_.size(), 0);
+    }
+
+    int plan(Vector<memory_tier_t> tiers, ArenaPlan* out_plan)
+    {
+        if (!IS_MINIMAL && tiers.size() > 1)
+            TENGINE_RETURN_IF_ERROR(plan_tiers(tiers, out_plan));
+        else
+            TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(),
+                                                static_cast<int64_t>(blocks_.size()),
                                                 ALLOC_ALIGNMENT, &out_plan->sizes[0]));
+        fill(out_plan);
+        return TENGINE_OK;
+    }
+
+    // Whether the blocks are as many and as large as those that the model's file has. It has none
+    // of scratch without bytes.
+    bool has_blocks(const ir_arena_block_t* planned, int number) const
+    {
+        int next = 0;
+        for (const memory_block_t& block : blocks_)
+            if (block.size > 0 && (next == number || planned[next++].bytes != block.size))
+                return false;
+        return next == number;
+    }
+
+    // Gives the blocks the offsets of the model's file, for which has_blocks() is true. EFORMAT.
+    int take(const ir_arena_block_t* planned, const Vector<memory_tier_t>& tiers,
+             ArenaPlan* out_plan)
+    {
+        for (size_t i = 0; i < blocks_.size(); ++i) {
+            if (blocks_[i].size == 0) continue;
+            if (planned->memory < 0 || static_cast<size_t>(planned->memory) >= tiers.size())
+                return tengine_error_set(TENGINE_EFORMAT, "memory plan: block %zu is in memory %d",
+                                         i, planned->memory);
+            blocks_[i].offset = static_cast<size_t>(std::min<uint64_t>(planned->offset, SIZE_MAX));
+            places_[i] = planned++->memory;
         }
-        for (const Use& use : uses_)
-            if (use.value)
-                out_plan->entries.push_back({use.value, places[use.block],
-                                             blocks_[use.block].offset + use.shift,
-                                             std::max<size_t>(count_bytes(*use.value), 1),
-                                             static_cast<int32_t>(use.block), use.first, use.last});
+        for (size_t i = 0; i < tiers.size(); ++i)
+            TENGINE_RETURN_IF_ERROR(
+                check_tier(static_cast<int32_t>(i), tiers[i].bytes, &out_plan->sizes[i]));
+        fill(out_plan);
         return TENGINE_OK;
     }
 
@@ -88,15 +118,38 @@ class ArenaPlanner
         }
     }
 
-    int plan_tiers(Vector<memory_tier_t>& tiers, Vector<int32_t>* places, ArenaPlan* out_plan)
+    int plan_tiers(Vector<memory_tier_t>& tiers, ArenaPlan* out_plan)
     {
-        places->resize(blocks_.size());
         TENGINE_RETURN_IF_ERROR(plan_memory_tiers(
-            blocks_.data(), moved_.data(), places->data(), static_cast<int64_t>(blocks_.size()),
+            blocks_.data(), moved_.data(), places_.data(), static_cast<int64_t>(blocks_.size()),
             ALLOC_ALIGNMENT, tiers.data(), static_cast<int>(tiers.size())));
         for (size_t i = 0; i < tiers.size(); ++i)
             out_plan->sizes[i] = tiers[i].used;
         return TENGINE_OK;
+    }
+
+    int check_tier(int32_t tier, size_t room, size_t* out_size) const
+    {
+        Vector<memory_block_t> inside;
+        for (size_t i = 0; i < blocks_.size(); ++i)
+            if (places_[i] == tier) inside.push_back(blocks_[i]);
+        TENGINE_RETURN_IF_ERROR(check_memory_plan(
+            inside.data(), static_cast<int64_t>(inside.size()), ALLOC_ALIGNMENT, out_size));
+        if (*out_size <= room) return TENGINE_OK;
+        return tengine_error_set(TENGINE_EFORMAT, "memory plan: memory %d has %zu bytes, not %zu",
+                                 tier, room, *out_size);
+    }
+
+    void fill(ArenaPlan* out_plan) const
+    {
+        for (size_t i = tensor_blocks_; i < blocks_.size(); ++i)
+            out_plan->scratch.push_back({places_[i], blocks_[i].offset, blocks_[i].size});
+        for (const Use& use : uses_)
+            if (use.value)
+                out_plan->entries.push_back({use.value, places_[use.block],
+                                             blocks_[use.block].offset + use.shift,
+                                             std::max<size_t>(count_bytes(*use.value), 1),
+                                             static_cast<int32_t>(use.block), use.first, use.last});
     }
 
     // The pictures of one micro-batch, if no other step uses the tensor.
@@ -213,17 +266,18 @@ class ArenaPlanner
     TensorTable<int> counts_;             // of micro-batches, for tensors that are divided
     TensorTable<Use> uses_;
     Vector<memory_block_t> blocks_;
-    Vector<uint64_t> moved_;  // bytes that steps write to and read from each
+    Vector<int32_t> places_;    // the memory of each
+    size_t tensor_blocks_ = 0;  // the others are scratch
+    Vector<uint64_t> moved_;    // bytes that steps write to and read from each
 };
 
 }  // namespace
 
-int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
-               const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
-               ArenaPlan* out_plan)
+namespace {
+
+// Adds the scratch that steps share, and the sum of all memories.
+int complete(const subgraph& part, const Vector<Step>& steps, ArenaPlan& plan)
 {
-    ArenaPlan& plan = *out_plan;
-    TENGINE_RETURN_IF_ERROR(ArenaPlanner(part, steps, joins, batches).plan(tiers, &plan));
     uint64_t scratch_bytes = 0;
     for (const Step& step : steps)
         if (plan.scratch.empty())
@@ -238,6 +292,33 @@ int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joi
                 : tengine_error_set(TENGINE_ELIMIT,
                                     "part %d needs more memory than the address space has",
                                     part.index);
+}
+
+}  // namespace
+
+int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
+               const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
+               ArenaPlan* out_plan)
+{
+    ArenaPlanner planner(part, steps, joins, batches);
+    planner.list_blocks(tiers);
+    TENGINE_RETURN_IF_ERROR(planner.plan(tiers, out_plan));
+    return complete(part, steps, *out_plan);
+}
+
+int take_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
+               const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
+               ArenaPlan* out_plan)
+{
+    const ir_arena_block_t* planned = part.core->planned_blocks;
+    const int number = part.core->planned_block_num;
+    ArenaPlanner planner(part, steps, joins, batches);
+    planner.list_blocks(tiers);
+    if (!planner.has_blocks(planned, number))
+        return tengine_error_set(TENGINE_ENOENT, "its %d blocks are not those of this plan",
+                                 number);
+    TENGINE_RETURN_IF_ERROR(planner.take(planned, tiers, out_plan));
+    return complete(part, steps, *out_plan);
 }
 
 }  // namespace tengine::cpu

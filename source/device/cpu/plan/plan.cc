@@ -6,9 +6,19 @@
 #include <utility>
 
 #include "base/minimal.h"
+#include "graph/core.h"
 #include "tengine/device.h"
 
 namespace tengine::cpu {
+namespace {
+
+#ifdef TENGINE_KEEPS_PARTS
+constexpr bool kKeepsParts = true;
+#else
+constexpr bool kKeepsParts = false;
+#endif
+
+}  // namespace
 
 int Plan::choose(const KernelList& kernels, subgraph& part, std::unique_ptr<Plan>* out_plan)
 {
@@ -100,11 +110,39 @@ int Plan::for_each_known(const Work& work)
     return TENGINE_OK;
 }
 
+// Takes the arena of the model's file, which is either for micro-batches or without. False if there
+// is none, or it does not fit.
+int Plan::take_tensors(const subgraph& part, const Vector<memory_tier_t>& tiers,
+                       ArenaPlan* out_plan, bool* out_taken)
+{
+    *out_taken = false;
+    if (!kKeepsParts || !part.core->planned_blocks) return TENGINE_OK;
+    int status = take_arena(part, steps_, joins_, batches_, tiers, out_plan);
+    if (status == TENGINE_ENOENT && !batches_.empty()) {
+        *out_plan = {};
+        status = take_arena(part, steps_, joins_, {}, tiers, out_plan);
+        if (status == TENGINE_OK) {
+            batches_ = {};
+            TENGINE_RETURN_IF_ERROR(prepare_steps());
+        }
+    }
+    *out_taken = status == TENGINE_OK;
+    if (status == TENGINE_OK || status == TENGINE_ENOMEM) return status;
+    TLOG_INFO("part %d: the memory of the CPU is planned again: %s", part.index,
+              tengine_error_message());
+    tengine_error_clear();
+    *out_plan = {};
+    return TENGINE_OK;
+}
+
 // Micro-batches keep their inputs and results whole while they run, so that the arena may be larger
 // than without them, which it is not allowed to be.
 int Plan::place_tensors(const subgraph& part, const Vector<memory_tier_t>& tiers,
                         ArenaPlan* out_plan)
 {
+    bool is_taken;
+    TENGINE_RETURN_IF_ERROR(take_tensors(part, tiers, out_plan, &is_taken));
+    if (is_taken) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(plan_arena(part, steps_, joins_, batches_, tiers, out_plan));
     if (batches_.empty()) return TENGINE_OK;
     ArenaPlan whole;

@@ -66,6 +66,8 @@ class Plan : public Allocated
     int for_each_known(const Work& work);
     // Prepares kernels for the shapes of their steps, those of a micro-batch where there are some.
     int prepare_steps();
+    int take_tensors(const subgraph& part, const Vector<memory_tier_t>& tiers, ArenaPlan* out_plan,
+                     bool* out_taken);
     int place_tensors(const subgraph& part, const Vector<memory_tier_t>& tiers,
                       ArenaPlan* out_plan);
     int reserve_arenas(subgraph& part, const Vector<memory_tier_t>& tiers);

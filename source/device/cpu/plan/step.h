@@ -213,4 +213,11 @@ int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joi
                const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
                ArenaPlan* out_plan);
 
+// arena.cc: the same with the offsets that the model's file has (core->planned_blocks), after a
+// check. ENOENT: these are for other blocks. EFORMAT: they are no plan. *out_plan is undefined
+// then.
+int take_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
+               const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
+               ArenaPlan* out_plan);
+
 }  // namespace tengine::cpu
