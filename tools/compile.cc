@@ -293,10 +293,12 @@ std::vector<CompiledPart> list_parts(const UnfinishedFile& file)
 
 int count_dispatches(const UnfinishedFile& file)
 {
-    const Model model(file.path(), {});
     int number = 0;
-    for (int i = 0; i < get_graph_node_num(model.graph()); ++i)
-        if (std::strstr(get_node_op(get_graph_node_by_idx(model.graph(), i)), kDispatch)) ++number;
+    for (const auto& model : load_entries(file.path(), {})) {
+        const graph_t graph = model->graph();
+        for (int i = 0; i < get_graph_node_num(graph); ++i)
+            if (std::strstr(get_node_op(get_graph_node_by_idx(graph, i)), kDispatch)) ++number;
+    }
     return number;
 }
 
@@ -334,10 +336,6 @@ void compile(const CompileOptions& options)
         if (common.shapes.empty() && !common.buckets.empty())
             common.shapes = split_bucket(common.buckets.front());
         const Models models = load_entries(options.model, common);
-        if (is_tflite(options) && models.size() > 1)
-            throw Failure("'" + options.model +
-                          "' has several entries, a .tflite is compiled "
-                          "with one: `tengine convert --entry NAME` writes one alone");
         check_names(models, options.common);
         // If the output is the model itself, parts are added to it.
         if (options.output != options.model)

@@ -109,8 +109,10 @@ void check_entries(const ConvertOptions& options, const Models& models)
     std::string names;
     for (const std::string& name : entry_names(models[0]->graph()))
         names += (names.empty() ? "" : ", ") + visible_text(name);
-    if (!has_ending(options.to, ".tmfile"))
-        throw Failure("'" + options.to + "': only a .tmfile can have several entries, here " +
+    if (is_onnx(format_of(options.to)))
+        throw Failure("'" + options.to +
+                      "': only a .tmfile or a .tflite can have several entries, "
+                      "here " +
                       names + "; --entry NAME chooses one");
 }
 
@@ -176,11 +178,12 @@ void add_convert_command(CommandLine* line)
         .required();
     command.add_option("OUT", &options->to, "Output file; its extension selects the format");
     command
-        .add_option("--entry", &options->entries,
-                    "NAME: the entry of a model with several to write, where the default is all "
-                    "of them. NAME=FILE: an entry of the .tmfile to write, in place of IN; may be "
-                    "repeated. The first one is what programs load that name none. Entries have "
-                    "states of the same name in common, and weights that are equal")
+        .add_option(
+            "--entry", &options->entries,
+            "NAME: the entry of a model with several to write, where the default is all "
+            "of them. NAME=FILE: an entry of the .tmfile or .tflite to write, in place of IN; "
+            "may be repeated. The first one is what programs load that name none. Entries have "
+            "states of the same name in common, and weights that are equal")
         .value_name("NAME[=FILE]")
         .repeatable();
     command

@@ -311,7 +311,8 @@ int create_entry_graph(struct graph* parent, int entry, struct graph** out_graph
 {
     struct graph* made = create_ir_graph(parent->attribute->context);
     if (!made) return tengine_error_code();
-    const int status = load_entry(parent, entry, made);
+    int status = load_entry(parent, entry, made);
+    if (status == TENGINE_OK) status = apply_states(made);
     if (status < 0)
         destroy_entry_graph(made);
     else

@@ -53,25 +53,23 @@ static int translate(struct graph* graph, const struct serializer* serializer,
     return status;
 }
 
-// The byte code of parts lies in the nodes.
-static int save_bundled(struct serializer* serializer, struct graph* bundled, const char* file_name)
+// The graph in the operators of the format, NULL: it is in them already. The byte code of parts
+// lies in the nodes of a .tflite.
+static int make_written(struct graph* graph, const struct serializer* serializer,
+                        struct graph** out_written)
 {
-    const int status = serializer->save_model(serializer, bundled, file_name);
-    destroy_ir_graph(bundled);
-    return status;
+    *out_written = NULL;
+    if (!IS_MINIMAL && strcmp(serializer->dialect, "tflite") == 0)
+        TENGINE_RETURN_IF_ERROR(create_bundled_graph(graph, out_written));
+    return *out_written ? TENGINE_OK : translate(graph, serializer, out_written);
 }
 
 static int save(struct graph* graph, struct serializer* serializer, const char* file_name)
 {
-    struct graph* translated = NULL;
-    if (!IS_MINIMAL && strcmp(serializer->dialect, "tflite") == 0) {
-        TENGINE_RETURN_IF_ERROR(create_bundled_graph(graph, &translated));
-        if (translated) return save_bundled(serializer, translated, file_name);
-    }
-    TENGINE_RETURN_IF_ERROR(translate(graph, serializer, &translated));
-    const int status =
-        serializer->save_model(serializer, translated ? translated : graph, file_name);
-    destroy_ir_graph(translated);
+    struct graph* written;
+    TENGINE_RETURN_IF_ERROR(make_written(graph, serializer, &written));
+    const int status = serializer->save_model(serializer, written ? written : graph, file_name);
+    destroy_ir_graph(written);
     return status;
 }
 
@@ -154,7 +152,7 @@ static int prepare_entry(struct graph* graph, int index, const struct serializer
     saved_entry_t* entry = &model->entries[index];
     model->names[index] = get_ir_entry_name(graph, index);
     TENGINE_RETURN_IF_ERROR(find_graph_of(graph, index, entry));
-    TENGINE_RETURN_IF_ERROR(translate(entry->graph, serializer, &entry->translated));
+    TENGINE_RETURN_IF_ERROR(make_written(entry->graph, serializer, &entry->translated));
     model->graphs[index] = entry->translated ? entry->translated : entry->graph;
     return TENGINE_OK;
 }
@@ -181,8 +179,10 @@ static int save_model(struct graph* graph, struct serializer* serializer, const 
     const int number = count_ir_entries(graph);
     if (IS_MINIMAL || number < 2) return save_with_hints(graph, serializer, file_name);
     if (serializer->save_entries) return save_entries(graph, serializer, file_name);
-    TLOG_WARNING("entry '%s' is written alone, the model has %d: only a tmfile can have several",
-                 get_ir_entry_name(graph, get_ir_entry(graph)), number);
+    TLOG_WARNING(
+        "entry '%s' is written alone, the model has %d: only a tmfile or a .tflite can have "
+        "several",
+        get_ir_entry_name(graph, get_ir_entry(graph)), number);
     return save_with_hints(graph, serializer, file_name);
 }
 

@@ -297,6 +297,16 @@ static int read_first_value(const struct tensor* input, const char* text, uint8_
     return TENGINE_OK;
 }
 
+const char* get_ir_state_key(const struct graph* source, int index)
+{
+    return state_at(source, index)->key;
+}
+
+bool has_ir_first_value(const struct graph* source, int index)
+{
+    return find_first_value(state_at(source, index));
+}
+
 int write_ir_first_value(const struct graph* source, int index, void* out_value, size_t bytes)
 {
     const ir_state_t* state = state_at(source, index);

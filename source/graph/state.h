@@ -62,6 +62,10 @@ void release_ir_states(struct graph* source, bool is_written);
 // ESTATE while an entry that shares a state runs, which is not this graph.
 TENGINE_MUST_USE int check_ir_states_idle(const struct graph* source);
 
+// The name by which entries share the state; "": it is of one entry.
+const char* get_ir_state_key(const struct graph* source, int index);
+// Whether a property, that of an entry which shares the state included, has the first value.
+bool has_ir_first_value(const struct graph* source, int index);
 // Writes the first value of a state, of `bytes` bytes. EINVAL, ERANGE: the property does not fit.
 TENGINE_MUST_USE int write_ir_first_value(const struct graph* source, int index, void* out_value,
                                           size_t bytes);

@@ -101,14 +101,44 @@ TEST_F(Entries, AreShownAndConverted)
     const std::string alone = folder_ + "/alone.onnx";
     Finished finished = run({"convert", model_, alone});
     EXPECT_EQ(finished.status, 1);
-    EXPECT_THAT(finished.errors, HasSubstr("only a .tmfile can have several entries, here add, "
-                                           "multiply; --entry NAME chooses one"));
+    EXPECT_THAT(finished.errors,
+                HasSubstr("only a .tmfile or a .tflite can have several entries, here "
+                          "add, multiply; --entry NAME chooses one"));
     finished = run({"convert", model_, alone, "--entry", "multiply"});
     ASSERT_EQ(finished.status, 0) << finished.errors;
     EXPECT_THAT(finished.errors, Not(HasSubstr("alone")));
     EXPECT_THAT(run({"inspect", alone}).output, Not(HasSubstr("entries")));
     finished = run({"convert", "--entry", "add=" + model_, "--entry", "multiply=" + alone, copy});
     ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(run({"inspect", copy}).output, HasSubstr("entries     add*, multiply\n"));
+}
+
+TEST_F(Entries, AreSignaturesOfATflite)
+{
+    const std::string tmfile = model_;
+    join();
+    model_ = folder_ + "/both.tflite";
+    join();
+    EXPECT_EQ(step("add", 3), 3);
+    EXPECT_EQ(step("multiply", 4), 12);
+    EXPECT_THAT(run({"inspect", model_}).output, HasSubstr("entries     add*, multiply\n"));
+    // From a tmfile, and from the file itself.
+    const std::string copy = folder_ + "/copy.tflite", again = folder_ + "/again.tflite";
+    ASSERT_EQ(run({"convert", tmfile, copy}).status, 0);
+    EXPECT_EQ(read_bytes(copy), read_bytes(model_));
+    ASSERT_EQ(run({"convert", copy, again}).status, 0);
+    model_ = again;
+    EXPECT_EQ(step("add", 1), 13);
+    EXPECT_EQ(step("multiply", 2), 26);
+    // Shapes are those of the command line.
+    Finished finished = run({"convert", again, copy, "--shape", "x=2x1"});
+    EXPECT_THAT(finished.output, HasSubstr("entry  multiply\ninput  x  2x1\n")) << finished.errors;
+    // One of them alone keeps its name.
+    ASSERT_EQ(run({"convert", again, copy, "--entry", "multiply"}).status, 0);
+    EXPECT_EQ(run({"inspect", copy, "--entry", "multiply"}).status, 0);
+    EXPECT_EQ(run({"inspect", copy, "--entry", "add"}).status, 1);
+    finished = run({"compile", again, "-o", copy, "--allow-empty"});
+    EXPECT_THAT(finished.output, HasSubstr("DISPATCH_OPs: 0")) << finished.errors;
     EXPECT_THAT(run({"inspect", copy}).output, HasSubstr("entries     add*, multiply\n"));
 }
 
@@ -147,14 +177,14 @@ TEST_F(Entries, Mistakes)
     expect({"convert", "--entry", "a=" + add_, "--entry", "a=" + multiply_, model_}, 1,
            "two entries have the name 'a'");
     expect({"convert", "--entry", "a=" + add_, "--entry", "b=" + multiply_, folder_ + "/x.onnx"}, 1,
-           "only a .tmfile can have several entries");
+           "only a .tmfile or a .tflite can have several entries");
     expect({"convert", "--entry", "third=" + model_, folder_ + "/x.tmfile"}, 1,
            "none of this name");
     expect({"convert", model_, folder_ + "/x.tmfile", "--shape", "z=1"}, 1,
            "no entry of the model has an input 'z'");
     expect({"quantize", model_, "-o", folder_ + "/x.tmfile", "--data", folder_}, 1,
            "has several entries, which are quantised one by one");
-    expect({"compile", model_, "-o", folder_ + "/x.tflite"}, 1, "has several entries");
+    expect({"compile", model_, "-o", folder_ + "/x.tflite"}, 1, "there is nothing to keep");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/saved_call.h"
 #include "graph/graph.h"
 #include "graph/model_part.h"
+#include "graph/state.h"
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "operator/shaped.h"
@@ -159,6 +160,7 @@ int create_bundled(const graph& source, graph** out_graph)
     TENGINE_RETURN_IF_ERROR(remove_dead_code(*target));
     TENGINE_RETURN_IF_ERROR(tidy_graph(*target));
     TENGINE_RETURN_IF_ERROR(to_source_form(*target, false));
+    TENGINE_RETURN_IF_ERROR(apply_ir_states(target.get()));
     *out_graph = target.release();
     return TENGINE_OK;
 }

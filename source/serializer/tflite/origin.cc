@@ -3,7 +3,6 @@
 #include <cstring>
 #include <memory>
 
-#include "graph/entry.h"
 #include "graph/graph.h"
 #include "graph/name_index.h"
 #include "operator/param.h"
@@ -29,14 +28,12 @@ bool is_verified(const FileImage& image)
 }  // namespace
 
 // The file may have changed since the graph was read: it is verified again.
-Origin::Origin(const FileImage* image, const struct graph& graph) : image_(image), graph_(graph)
+Origin::Origin(const WrittenEntry& entry) : image_(entry.image), graph_(*entry.graph)
 {
-    if (!image || !is_verified(*image)) return;
-    model_ = file::GetModel(image->bytes());
+    if (!image_ || !is_verified(*image_)) return;
+    model_ = file::GetModel(image_->bytes());
     if (count(model_->subgraphs()) == 0) return;
-    const struct graph& read = graph.core->source ? *graph.core->source : graph;
-    const int entry = get_ir_entry(&read);
-    signature_ = find_signature(*model_, entry < 0 ? "" : get_ir_entry_name(&read, entry));
+    choose_signature(entry.name);
     const uint32_t place = signature_ ? signature_->subgraph() : 0;
     if (place >= count(model_->subgraphs())) return;
     subgraph_ = model_->subgraphs()->Get(place);
@@ -46,6 +43,52 @@ Origin::Origin(const FileImage* image, const struct graph& graph) : image_(image
         if (count(record->outputs()) > 0)
             writers_.emplace(static_cast<uint32_t>(record->outputs()->Get(0)), record);
     }
+}
+
+// Graphs that a program has joined have new names: it is the signature whose tensors and operators
+// the graph has most of, and of equal ones that of the name, or the first one.
+void Origin::choose_signature(std::string_view name)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < count(model_->signatures()); ++i) {
+        const file::Signature* signature = model_->signatures()->Get(i);
+        if (signature->subgraph() >= count(model_->subgraphs())) continue;
+        const size_t known = count_known(*model_->subgraphs()->Get(signature->subgraph()));
+        const bool is_better = known > most || (known == most && text_of(signature->key()) == name);
+        if (signature_ && !is_better) continue;
+        signature_ = signature;
+        most = known;
+    }
+}
+
+size_t Origin::count_known(const file::Subgraph& subgraph) const
+{
+    const auto find = [&](uint32_t index) -> const struct tensor*
+    {
+        const String name(text_of(subgraph.tensors()->Get(index)->name()));
+        return get_ir_graph_tensor(&graph_, find_ir_tensor_name(&graph_, name.c_str()));
+    };
+    size_t number = 0;
+    for (uint32_t i = 0; i < count(subgraph.tensors()); ++i) {
+        const auto* shape = subgraph.tensors()->Get(i)->shape();
+        const struct tensor* tensor = find(i);
+        if (tensor && tensor->dim_num == count(shape) &&
+            (!shape || std::equal(shape->begin(), shape->end(), tensor->dims)))
+            ++number;
+    }
+    for (uint32_t i = 0; i < count(subgraph.operators()); ++i) {
+        const file::Operator& record = *subgraph.operators()->Get(i);
+        const int32_t result = count(record.outputs()) > 0 ? record.outputs()->Get(0) : -1;
+        if (result < 0 || static_cast<uint32_t>(result) >= count(subgraph.tensors()) ||
+            record.code() >= count(model_->codes()))
+            continue;
+        const struct tensor* tensor = find(static_cast<uint32_t>(result));
+        const struct node* writer = tensor ? get_ir_graph_node(&graph_, tensor->producer) : nullptr;
+        const file::OperatorCode& code = *model_->codes()->Get(record.code());
+        if (writer && writer->op.method->tflite_code == std::max<int>(code.old_code(), code.code()))
+            ++number;
+    }
+    return number;
 }
 
 bool Origin::has_trailing_constants() const

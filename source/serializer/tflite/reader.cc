@@ -72,16 +72,26 @@ int choose_subgraph(Reading& reading, std::string_view key)
     return TENGINE_OK;
 }
 
+// The name of a hint or bucket of the graph; "": the metadata are none.
+std::string_view find_property(const Reading& reading, std::string_view name)
+{
+    if (is_entry_property(name) && reading.signature) {
+        const String prefix =
+            name_entry_property(String(text_of(reading.signature->key())).c_str(), "");
+        if (name.substr(0, prefix.size()) != prefix) return {};
+        name.remove_prefix(prefix.size());
+    }
+    return is_kept_property(name) ? name : std::string_view();
+}
+
 // Metadata with the names of hints and buckets are the model's properties.
 int add_properties(const Reading& reading)
 {
     for (uint32_t i = 0; i < count(reading.model->metadata()); ++i) {
         const file::Metadata* entry = reading.model->metadata()->Get(i);
-        if (!is_kept_property(text_of(entry->name())) ||
-            entry->buffer() >= count(reading.model->buffers()))
-            continue;
+        const String name(find_property(reading, text_of(entry->name())));
+        if (name.empty() || entry->buffer() >= count(reading.model->buffers())) continue;
         const auto* bytes = reading.model->buffers()->Get(entry->buffer())->data();
-        const String name(text_of(entry->name()));
         const String text(bytes ? reinterpret_cast<const char*>(bytes->data()) : "", count(bytes));
         TENGINE_RETURN_IF_ERROR(
             reading.budget.charge(sizeof(ir_metadata_entry_t) + name.size() + text.size()));

@@ -143,6 +143,19 @@ inline bool is_kept_property(std::string_view name)
     return begins(IR_AFFINITY_HINT) || begins(IR_OPTION_HINT) || begins(IR_BUCKET_KEY);
 }
 
+// The hints and buckets that one entry of several has are metadata with these names.
+constexpr std::string_view kEntryProperty = "tengine.entry.";
+
+inline String name_entry_property(const char* entry, const char* property)
+{
+    return String(kEntryProperty) + entry + "/" + property;
+}
+
+inline bool is_entry_property(std::string_view name)
+{
+    return name.substr(0, kEntryProperty.size()) == kEntryProperty;
+}
+
 inline std::string_view text_of(const flatbuffers::String* text)
 {
     return text ? std::string_view(text->c_str(), text->size()) : std::string_view();

@@ -3,6 +3,7 @@
 // writing in writer.cc.
 #include "base/containers.hpp"
 #include "base/replace_file.h"
+#include "graph/entry.h"
 #include "module/module.h"
 #include "registry/selection.h"
 #include "serializer/image_format.hpp"
@@ -28,18 +29,36 @@ struct Format
 
 #if TENGINE_CAN_WRITE_TMFILE
 // A copy for this dialect has the file of its source.
-int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
+const FileImage* find_image(const struct serializer* serializer, const struct graph& graph)
+{
+    const ir_graph_core_t& origin = *(graph.core->source ? graph.core->source : &graph)->core;
+    return origin.serializer == serializer
+               ? static_cast<const FileImage*>(origin.serializer_privacy)
+               : nullptr;
+}
+
+int save_entries(struct serializer* serializer, const struct graph* const graphs[],
+                 const char* const names[], int number, const char* file_name)
 {
     if (!file_name || !*file_name)
         return tengine_error_set(TENGINE_EINVAL, "a .tflite needs a file name");
-    const ir_graph_core_t& origin = *(graph->core->source ? graph->core->source : graph)->core;
-    const auto* image = origin.serializer == serializer
-                            ? static_cast<const FileImage*>(origin.serializer_privacy)
-                            : nullptr;
     Vector<char> bytes;
-    TENGINE_RETURN_IF_ERROR(
-        ImageFormat<Format>::guard("write", [&] { return write_model(*graph, image, &bytes); }));
+    TENGINE_RETURN_IF_ERROR(ImageFormat<Format>::guard("write", [&] {
+        Vector<WrittenEntry> entries;
+        for (int i = 0; i < number; ++i)
+            entries.push_back({graphs[i], find_image(serializer, *graphs[i]), names[i]});
+        return write_model(entries, &bytes);
+    }));
     return replace_file(file_name, bytes.data(), bytes.size());
+}
+
+// The entry of a model with others is written alone.
+int save_model(struct serializer* serializer, const struct graph* graph, const char* file_name)
+{
+    const struct graph* read = graph->core->source ? graph->core->source : graph;
+    const int entry = get_ir_entry(read);
+    const char* name = entry < 0 ? "" : get_ir_entry_name(read, entry);
+    return save_entries(serializer, &graph, &name, 1, file_name);
 }
 #endif
 
@@ -48,6 +67,7 @@ serializer_t make_serializer()
     serializer_t made = ImageFormat<Format>::make();
 #if TENGINE_CAN_WRITE_TMFILE
     made.save_model = save_model;
+    made.save_entries = save_entries;
     made.dialect = "tflite";
 #endif
     return made;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of a written model: subgraphs, codes, buffers, signature, metadata.
+// The frame of a written model: subgraphs, codes, buffers, signatures.
 #include <algorithm>
 #include <cstring>
 
+#include "base/text_hash.h"
 #include "graph/graph.h"
-#include "graph/metadata.h"
 #include "graph/state.h"
 #include "serializer/tflite/writing.h"
 #include "tengine/log.h"
@@ -16,20 +16,27 @@ constexpr size_t kBufferAlignment = 16;
 constexpr uint64_t kTrailingAlignment = 64;
 // All but constants; a builder cannot fail when it is full.
 constexpr size_t kMostOtherBytes = size_t{1} << 26;
-constexpr size_t kReleaseRoom = 16;
 constexpr const char* kUsualKey = "serving_default";
 constexpr const char* kUsualName = "main";
-constexpr const char* kStamp = "LiteRtStamp";
-constexpr const char* kOldPlace = "NPU_BYTE_CODE";
+
+uint64_t count_constant_bytes(const Vector<WrittenEntry>& entries)
+{
+    Map<const void*, size_t> sizes;
+    for (const WrittenEntry& entry : entries)
+        for (int i = 0; i < entry.graph->tensor_num; ++i)
+            if (const struct tensor* tensor = entry.graph->tensor_list[i];
+                tensor && tensor->tensor_type == TENSOR_TYPE_CONST)
+                sizes[tensor->data] = get_ir_tensor_bytes(tensor);
+    uint64_t bytes = 0;
+    for (const auto& [data, size] : sizes)
+        bytes += size + kTrailingAlignment;
+    return bytes;
+}
 
 // Sets whether the constants are too large for the tables.
-int check_size(const struct graph& graph, bool* out_is_large)
+int check_size(const Vector<WrittenEntry>& entries, bool* out_is_large)
 {
-    uint64_t bytes = 0;
-    for (int i = 0; i < graph.tensor_num; ++i)
-        if (const struct tensor* tensor = graph.tensor_list[i];
-            tensor && tensor->tensor_type == TENSOR_TYPE_CONST)
-            bytes += get_ir_tensor_bytes(tensor) + kTrailingAlignment;
+    const uint64_t bytes = count_constant_bytes(entries);
     *out_is_large = bytes + kMostOtherBytes > kMostBytes;
     constexpr uint64_t kMost = PTRDIFF_MAX - kMostOtherBytes;
     if (bytes <= kMost) return TENGINE_OK;
@@ -38,13 +45,20 @@ int check_size(const struct graph& graph, bool* out_is_large)
         static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(kMost));
 }
 
+bool have_trailing_constants(const Vector<Origin>& origins)
+{
+    return std::any_of(origins.begin(), origins.end(),
+                       [](const Origin& origin) { return origin.has_trailing_constants(); });
+}
+
 class ModelWriter
 {
   public:
-    ModelWriter(const struct graph& graph, const FileImage* image, size_t table_size, bool is_large)
-        : graph_(graph),
-          origin_(image, graph),
-          writing_(origin_, table_size, is_large || origin_.has_trailing_constants()),
+    ModelWriter(const Vector<WrittenEntry>& entries, const Vector<Origin>& origins,
+                size_t table_size, bool is_large)
+        : entries_(entries),
+          origins_(origins),
+          writing_(table_size, is_large || have_trailing_constants(origins)),
           builder_(writing_.builder)
     {
     }
@@ -55,27 +69,25 @@ class ModelWriter
   private:
     using NamedTensors = flatbuffers::Vector<Offset<file::NamedTensor>>;
 
-    // The states of the graph are its last ones, and variables of the file.
-    int count_inputs() const { return graph_.input_tensor_num - count_ir_states(&graph_); }
-    int count_outputs() const { return graph_.output_tensor_num - count_ir_states(&graph_); }
-    Offset<file::Signature> write_signature();
+    int write_entry(size_t index);
+    Offset<file::Signature> write_signature(uint32_t subgraph);
     Offset<NamedTensors> name_tensors(const int32_t* tensors, int number,
                                       const NamedTensors* known);
     Offset<file::NamedTensor> name_tensor(int32_t tensor);
-    Vector<Offset<file::Metadata>> write_metadata();
-    void write_release(Vector<Offset<file::Metadata>>* entries);
-    void write_properties(Vector<Offset<file::Metadata>>* entries);
+    std::string_view find_description() const;
 
-    const struct graph& graph_;
-    Origin origin_;
+    const Vector<WrittenEntry>& entries_;
+    const Vector<Origin>& origins_;
     Writing writing_;
     Builder& builder_;
+    const struct graph* graph_ = nullptr;  // of the entry that is being written
     Places places_;
+    Vector<Offset<file::Signature>> signatures_;
 };
 
 Offset<file::NamedTensor> ModelWriter::name_tensor(int32_t tensor)
 {
-    const auto name = builder_.CreateString(graph_.tensor_list[tensor]->name);
+    const auto name = builder_.CreateString(graph_->tensor_list[tensor]->name);
     return file::CreateNamedTensor(builder_, name,
                                    static_cast<uint32_t>(places_[static_cast<size_t>(tensor)]));
 }
@@ -88,7 +100,7 @@ Offset<ModelWriter::NamedTensors> ModelWriter::name_tensors(const int32_t* tenso
     Vector<Offset<file::NamedTensor>> named;
     for (uint32_t i = 0; i < count(known); ++i) {
         const auto found = std::find_if(left.begin(), left.end(), [&](int32_t tensor) {
-            return text_of(known->Get(i)->name()) == graph_.tensor_list[tensor]->name;
+            return text_of(known->Get(i)->name()) == graph_->tensor_list[tensor]->name;
         });
         if (found == left.end()) continue;
         named.push_back(name_tensor(*found));
@@ -99,96 +111,68 @@ Offset<ModelWriter::NamedTensors> ModelWriter::name_tensors(const int32_t* tenso
     return builder_.CreateVector(named);
 }
 
-Offset<file::Signature> ModelWriter::write_signature()
+// The states of the graph are its last inputs and outputs, and variables of the file.
+Offset<file::Signature> ModelWriter::write_signature(uint32_t subgraph)
 {
-    const file::Signature* known = origin_.signature();
-    const auto inputs =
-        name_tensors(graph_.input_tensors, count_inputs(), known ? known->inputs() : nullptr);
-    const auto outputs =
-        name_tensors(graph_.output_tensors, count_outputs(), known ? known->outputs() : nullptr);
-    const std::string_view text = known ? text_of(known->key()) : kUsualKey;
+    const file::Signature* known = writing_.origin->signature();
+    const int states = count_ir_states(graph_);
+    const auto inputs = name_tensors(graph_->input_tensors, graph_->input_tensor_num - states,
+                                     known ? known->inputs() : nullptr);
+    const auto outputs = name_tensors(graph_->output_tensors, graph_->output_tensor_num - states,
+                                      known ? known->outputs() : nullptr);
+    const std::string_view text = *writing_.entry ? writing_.entry
+                                  : known         ? text_of(known->key())
+                                                  : kUsualKey;
     const auto key = builder_.CreateString(text.data(), text.size());
-    return file::CreateSignature(builder_, inputs, outputs, key);
+    return file::CreateSignature(builder_, inputs, outputs, key, subgraph);
 }
 
-// Whether the entry is about byte code, whose operators say the same once more.
-bool is_about_byte_code(std::string_view name)
+int ModelWriter::write_entry(size_t index)
 {
-    return name == kStamp || name == kOldPlace;
+    graph_ = entries_[index].graph;
+    writing_.origin = &origins_[index];
+    writing_.entry = entries_[index].name;
+    const int states = count_ir_states(graph_);
+    const int32_t *in = graph_->input_tensors, *out = graph_->output_tensors;
+    const Vector<int32_t> inputs(in, in + graph_->input_tensor_num - states);
+    const Vector<int32_t> outputs(out, out + graph_->output_tensor_num - states);
+    if (outputs.empty())
+        return tengine_error_set(TENGINE_EGRAPH, "the graph '%s' has no outputs", graph_->name);
+    const file::Subgraph* record = writing_.origin->subgraph();
+    const std::string_view known = record          ? text_of(record->name())
+                                   : *graph_->name ? graph_->name
+                                                   : kUsualName;
+    const auto place = static_cast<uint32_t>(writing_.subgraphs.size());
+    TENGINE_RETURN_IF_ERROR(write_subgraph(writing_, *graph_, inputs, outputs, known, &places_));
+    if (*writing_.entry || !writing_.origin->model() || writing_.origin->signature())
+        signatures_.push_back(write_signature(place));
+    return TENGINE_OK;
 }
 
-// The graph's hints and buckets.
-void ModelWriter::write_properties(Vector<Offset<file::Metadata>>* entries)
+// That of the first file which has one.
+std::string_view ModelWriter::find_description() const
 {
-    const struct ir_metadata* metadata = find_ir_metadata(&graph_);
-    const ir_metadata_entry_t* entry;
-    for (int i = 0; (entry = get_any_ir_metadata(metadata, i)) != nullptr; ++i) {
-        if (entry->kind != IR_METADATA_PROPERTY || !is_kept_property(entry->key)) continue;
-        const uint32_t buffer = writing_.add_buffer(entry->text, std::strlen(entry->text));
-        entries->push_back(
-            file::CreateMetadata(builder_, builder_.CreateString(entry->key), buffer));
-    }
-}
-
-// The first release of TensorFlow Lite that runs a graph of another format.
-void ModelWriter::write_release(Vector<Offset<file::Metadata>>* entries)
-{
-    String release = find_runtime_version(writing_);
-    if (release.empty()) return;
-    release.resize(kReleaseRoom, '\0');
-    const uint32_t buffer = writing_.add_buffer(release.data(), release.size());
-    const auto name = builder_.CreateString("min_runtime_version");
-    entries->push_back(file::CreateMetadata(builder_, name, buffer));
-}
-
-// That of the file, whatever it is, except for its hints and buckets, which the graph has.
-Vector<Offset<file::Metadata>> ModelWriter::write_metadata()
-{
-    Vector<Offset<file::Metadata>> entries;
-    write_properties(&entries);
-    const file::Model* model = origin_.model();
-    if (!model) write_release(&entries);
-    for (uint32_t i = 0; model && i < count(model->metadata()); ++i) {
-        const file::Metadata* entry = model->metadata()->Get(i);
-        if (is_kept_property(text_of(entry->name()))) continue;
-        if (!writing_.byte_codes.is_empty() && is_about_byte_code(text_of(entry->name()))) continue;
-        const bool is_there = entry->buffer() < count(model->buffers());
-        const auto* bytes = is_there ? model->buffers()->Get(entry->buffer())->data() : nullptr;
-        const uint32_t buffer = writing_.add_buffer(bytes ? bytes->data() : nullptr, count(bytes));
-        const auto name =
-            builder_.CreateString(text_of(entry->name()).data(), text_of(entry->name()).size());
-        entries.push_back(file::CreateMetadata(builder_, name, buffer));
-    }
-    const Vector<uint8_t>& stamp = writing_.byte_codes.stamp();
-    if (!stamp.empty()) {
-        const uint32_t buffer = writing_.add_buffer(stamp.data(), stamp.size());
-        entries.push_back(file::CreateMetadata(builder_, builder_.CreateString(kStamp), buffer));
-    }
-    return entries;
+    for (const Origin& origin : origins_)
+        if (origin.model() && !text_of(origin.model()->description()).empty())
+            return text_of(origin.model()->description());
+    return {};
 }
 
 int ModelWriter::run(Vector<char>* out_bytes)
 {
-    const Vector<int32_t> inputs(graph_.input_tensors, graph_.input_tensors + count_inputs());
-    const Vector<int32_t> outputs(graph_.output_tensors, graph_.output_tensors + count_outputs());
-    if (outputs.empty()) return tengine_error_set(TENGINE_EGRAPH, "the graph has no outputs");
-    const std::string_view known = origin_.subgraph() ? text_of(origin_.subgraph()->name())
-                                   : *graph_.name     ? graph_.name
-                                                      : kUsualName;
-    TENGINE_RETURN_IF_ERROR(write_subgraph(writing_, graph_, inputs, outputs, known, &places_));
-    Vector<Offset<file::Signature>> signatures;
-    if (!origin_.model() || origin_.signature()) signatures.push_back(write_signature());
-    const Vector<Offset<file::Metadata>> metadata = write_metadata();
-    const std::string_view about =
-        origin_.model() ? text_of(origin_.model()->description()) : std::string_view();
+    for (size_t i = 0; i < entries_.size(); ++i)
+        TENGINE_RETURN_IF_ERROR(write_entry(i));
+    TENGINE_RETURN_IF_ERROR(write_first_values(writing_));
+    const Vector<Offset<file::Metadata>> metadata = write_metadata(writing_, entries_, origins_);
+    const std::string_view about = find_description();
     const auto codes = builder_.CreateVector(writing_.codes);
     const auto subgraphs = builder_.CreateVector(writing_.subgraphs);
     const auto description = builder_.CreateString(about.data(), about.size());
     const auto buffers = builder_.CreateVector(writing_.buffers);
-    const auto entries = metadata.empty() ? 0 : builder_.CreateVector(metadata);
-    const auto named = signatures.empty() ? 0 : builder_.CreateVector(signatures);
+    const auto data = metadata.empty() ? 0 : builder_.CreateVector(metadata);
+    const auto named = signatures_.empty() ? 0 : builder_.CreateVector(signatures_);
     file::FinishModelBuffer(builder_, file::CreateModel(builder_, kVersion, codes, subgraphs,
-                                                        description, buffers, 0, entries, named));
+                                                        description, buffers, 0, data, named));
     const auto* bytes = reinterpret_cast<const char*>(builder_.GetBufferPointer());
     out_bytes->assign(bytes, bytes + builder_.GetSize());
     return TENGINE_OK;
@@ -230,6 +214,10 @@ uint32_t Writing::share_buffer(const void* bytes, size_t size)
 {
     const auto [known, is_new] = known_buffers.try_emplace({bytes, size}, 0);
     if (!is_new) return known->second;
+    Vector<KnownBuffer>& candidates = equal_buffers[hash_bytes(HASH_START, bytes, size)];
+    for (const KnownBuffer& other : candidates)
+        if (other.size == size && (size == 0 || std::memcmp(other.bytes, bytes, size) == 0))
+            return known->second = other.number;
     if (constants_trail && size > 0) {
         const uint64_t place = trailing.add(bytes, size);
         buffers.push_back(file::CreateBuffer(builder, 0, place, size));
@@ -237,6 +225,7 @@ uint32_t Writing::share_buffer(const void* bytes, size_t size)
     } else {
         known->second = add_buffer(bytes, size);
     }
+    candidates.push_back({bytes, size, known->second});
     return known->second;
 }
 
@@ -253,18 +242,25 @@ uint32_t Writing::add_code(int code, std::string_view name, int version)
     return known->second;
 }
 
-int write_model(const struct graph& graph, const FileImage* image, Vector<char>* out_bytes)
+int write_model(const Vector<WrittenEntry>& entries, Vector<char>* out_bytes)
 {
     bool is_large = false;
-    TENGINE_RETURN_IF_ERROR(check_size(graph, &is_large));
-    ModelWriter first(graph, image, 0, is_large);
+    TENGINE_RETURN_IF_ERROR(check_size(entries, &is_large));
+    Vector<Origin> origins;
+    for (const WrittenEntry& entry : entries)
+        origins.emplace_back(entry);
+    ModelWriter first(entries, origins, 0, is_large);
     TENGINE_RETURN_IF_ERROR(first.run(out_bytes));
     if (!first.trailing().is_empty()) {
-        ModelWriter second(graph, image, out_bytes->size(), is_large);
+        ModelWriter second(entries, origins, out_bytes->size(), is_large);
         TENGINE_RETURN_IF_ERROR(second.run(out_bytes));
         second.trailing().append_to(out_bytes);
     }
-    if (image) append_archive(image->bytes(), image->size(), out_bytes);
+    for (const WrittenEntry& entry : entries) {
+        if (!entry.image) continue;
+        append_archive(entry.image->bytes(), entry.image->size(), out_bytes);
+        break;
+    }
     return TENGINE_OK;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a source graph of TensorFlow Lite's operators as a .tflite. The parts: writer.cc (frame),
-// written_subgraph.cc (order, tensors), written_control.cc (bodies), written_states.cc (variables),
-// written_tables.cc (hash tables), written_operators.cc (codes, options), option_types.cc,
-// versions.cc, origin.cc, archive.cc.
+// Writes source graphs of TensorFlow Lite's operators as a .tflite. The parts: writer.cc (frame),
+// written_metadata.cc, written_subgraph.cc (order, tensors), written_control.cc (bodies),
+// written_states.cc (variables), written_tables.cc (hash tables), written_operators.cc (codes,
+// options), option_types.cc, versions.cc, origin.cc, archive.cc. Several graphs are the entries of
+// one model (graph/entry.h), each with a signature.
 //
 // A graph that was read from a .tflite does not hold all of it: the data beside the graph, such as
 // metadata, and constants in forms that the library does not compute with come from that file again
@@ -25,13 +26,23 @@ using List = Offset<flatbuffers::Vector<Item>>;
 
 constexpr int kCustomCode = 32;
 
+// A graph of the model, the file that it was read from, or NULL, and the name of its signature; "":
+// that of the file.
+struct WrittenEntry
+{
+    const struct graph* graph;
+    const FileImage* image;
+    const char* name;
+};
+
 // The file that a graph, or the one that it is a copy of, was read from.
 class Origin
 {
   public:
-    // `image` NULL: there is none, and nothing is found.
-    explicit Origin(const FileImage* image, const struct graph& graph);
+    // Without an image nothing is found.
+    explicit Origin(const WrittenEntry& entry);
 
+    const FileImage* image() const { return image_; }
     const file::Model* model() const { return model_; }
     const file::Subgraph* subgraph() const { return subgraph_; }
     const file::Signature* signature() const { return signature_; }
@@ -59,7 +70,9 @@ class Origin
                      uint64_t* out_size) const;
 
   private:
+    void choose_signature(std::string_view name);
     void list_names();
+    size_t count_known(const file::Subgraph& subgraph) const;
 
     const FileImage* image_;
     const struct graph& graph_;
@@ -118,28 +131,48 @@ class ByteCodes
     Vector<uint8_t> stamp_;
 };
 
+// The first value of a resource, which that of the first graph is that has one.
+struct FirstValue
+{
+    String container;
+    String name;
+    const struct graph* graph;
+    int state;
+    const char* entry;
+    bool is_variable;  // a tensor of an operator, no resource
+};
+
 // The tables of the file that all subgraphs share.
 struct Writing
 {
     // Buffer 0 is empty: tensors without values have it. `is_large`: constants lie behind the
     // tables.
-    Writing(const Origin& from, size_t table_size, bool is_large)
-        : origin(from), constants_trail(is_large), trailing(table_size), byte_codes(&trailing)
+    Writing(size_t table_size, bool is_large)
+        : constants_trail(is_large), trailing(table_size), byte_codes(&trailing)
     {
         buffers.push_back(file::CreateBuffer(builder));
     }
 
     // The number of a new buffer with these bytes.
     uint32_t add_buffer(const void* bytes, size_t size);
-    // The same for bytes that stay where they are: tensors with the same ones share a buffer.
+    // The same for bytes that stay where they are: tensors with equal ones share a buffer.
     uint32_t share_buffer(const void* bytes, size_t size);
     // The number of the code.
     uint32_t add_code(int code, std::string_view name, int version);
 
     Builder builder;
-    const Origin& origin;
+    // Those of the graph that is being written, and its entry's name.
+    const Origin* origin = nullptr;
+    const char* entry = "";
     Vector<Offset<file::Buffer>> buffers;
+    struct KnownBuffer
+    {
+        const void* bytes;
+        size_t size;
+        uint32_t number;
+    };
     Map<std::pair<const void*, size_t>, uint32_t> known_buffers;
+    Map<uint64_t, Vector<KnownBuffer>> equal_buffers;  // by the hash of their bytes
     const bool constants_trail;
     TrailingBytes trailing;
     Vector<Offset<file::OperatorCode>> codes;
@@ -147,6 +180,8 @@ struct Writing
     Vector<Offset<file::Subgraph>> subgraphs;
     ByteCodes byte_codes;
     int32_t table_num = 0;  // hash tables of all subgraphs
+    Vector<FirstValue> first_values;
+    int32_t first_values_place = -1;  // of the subgraph that assigns them; -1: none is needed
 };
 
 // A tensor of a subgraph by its index in the graph; -1: absent.
@@ -156,6 +191,15 @@ using Places = Vector<int32_t>;
 TENGINE_MUST_USE int write_subgraph(Writing& writing, const struct graph& graph,
                                     const Vector<int32_t>& inputs, const Vector<int32_t>& outputs,
                                     std::string_view name, Places* out_places);
+
+// written_states.cc: the subgraph that assigns the first values of resources, which all entries
+// call before their first run.
+TENGINE_MUST_USE int write_first_values(Writing& writing);
+
+// written_metadata.cc: those of the files, whatever they are, and the hints and buckets of the
+// graphs, which `origins` are of, too.
+Vector<Offset<file::Metadata>> write_metadata(Writing& writing, const Vector<WrittenEntry>& entries,
+                                              const Vector<Origin>& origins);
 
 // written_operators.cc: the node as an operator with these tensors, as a record of the file.
 TENGINE_MUST_USE int write_operator(Writing& writing, const struct node& node,
@@ -180,10 +224,9 @@ String find_runtime_version(const Writing& writing);
 // archive.cc: appends the archive of files at the end of another .tflite, if it has one.
 void append_archive(const char* bytes, size_t size, Vector<char>* out_bytes);
 
-// writer.cc: `image` is that of the file which the graph was read from, or NULL. TENGINE_EOPERATOR
-// names a node that has no form in TensorFlow Lite; TENGINE_EDTYPE, TENGINE_EGRAPH, TENGINE_ELIMIT
-// (more constants than memory can have), TENGINE_ENOMEM.
-TENGINE_MUST_USE int write_model(const struct graph& graph, const FileImage* image,
-                                 Vector<char>* out_bytes);
+// writer.cc. TENGINE_EOPERATOR names a node that has no form in TensorFlow Lite; TENGINE_ENOTSUP
+// a state that entries cannot share in one; TENGINE_EDTYPE, TENGINE_EGRAPH, TENGINE_ELIMIT (more
+// constants than memory can have), TENGINE_ENOMEM.
+TENGINE_MUST_USE int write_model(const Vector<WrittenEntry>& entries, Vector<char>* out_bytes);
 
 }  // namespace tengine::tflite

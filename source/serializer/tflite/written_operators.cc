@@ -178,7 +178,7 @@ Vector<uint8_t> find_custom_options(Writing& writing, const struct node& node,
 {
     if (is_open(node)) return find_bytes(node);
     if (is_dispatch(&node)) return writing.byte_codes.add(node);
-    const Origin& origin = writing.origin;
+    const Origin& origin = *writing.origin;
     if (!record || !origin.has_options_of(node, *record)) return encode_options(node);
     const auto* options = record->custom_options();
     return {options->begin(), options->end()};
@@ -281,8 +281,8 @@ int write_operator(Writing& writing, const struct node& node, const Vector<int32
                          describe_op(node).c_str());
     Builder& builder = writing.builder;
     const file::OperatorCode* known = nullptr;
-    const file::Operator* record = find_record(writing.origin, node, &known);
-    const file::Operator* call = find_call(writing.origin, node);
+    const file::Operator* record = find_record(*writing.origin, node, &known);
+    const file::Operator* call = find_call(*writing.origin, node);
     const Code code = call ? Code{kCustomCall, {}, 1} : choose_code(node, known);
     const OptionsType type = find_options_type(code.number);
     Offset<file::Options> options;
@@ -290,7 +290,7 @@ int write_operator(Writing& writing, const struct node& node, const Vector<int32
     if (code.number == kCustomCode)
         custom = builder.CreateVector(find_custom_options(writing, node, record));
     else if (call)
-        options = write_call_options(builder, writing.origin.options_of(*call), node);
+        options = write_call_options(builder, writing.origin->options_of(*call), node);
     else if (type.number != 0)
         options = OptionsWriter(builder, node).run();
     List<uint8_t> mutated;

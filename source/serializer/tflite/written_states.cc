@@ -2,8 +2,10 @@
 // The states of a graph (graph/state.h) as variables of the file.
 #include <algorithm>
 
+#include "graph/declaration.h"
 #include "graph/graph.h"
 #include "graph/state.h"
+#include "operator/fail.h"
 #include "operator/operator.h"
 #include "serializer/tflite/numbers.h"
 #include "serializer/tflite/states.h"
@@ -21,12 +23,12 @@ Offset<file::Options> write_number(Builder& builder, int32_t number)
     return Offset<file::Options>(builder.EndTable(start));
 }
 
-Offset<file::Options> write_name(Builder& builder, const char* name)
+Offset<file::Options> write_name(Builder& builder, const String& container, const String& name)
 {
-    const auto container = builder.CreateString("");
+    const auto place = builder.CreateString(container);
     const auto text = builder.CreateString(name);
     const auto start = builder.StartTable();
-    builder.AddOffset(flatbuffers::FieldIndexToOffset(0), container);
+    builder.AddOffset(flatbuffers::FieldIndexToOffset(0), place);
     builder.AddOffset(flatbuffers::FieldIndexToOffset(1), text);
     return Offset<file::Options>(builder.EndTable(start));
 }
@@ -112,11 +114,71 @@ int32_t SubgraphWriter::add_handle(std::string_view name)
     return static_cast<int32_t>(tensors_.size() - 1);
 }
 
-// A subgraph assigns the first values of resources. Variables begin with zeros.
-int SubgraphWriter::write_first_values()
+// A state that its entry shares with no other has a container of its own. The key of a file's
+// resource is "container:name", as the reader makes it.
+void SubgraphWriter::name_resource(int state, String* out_container, String* out_name) const
 {
-    Vector<Offset<file::Tensor>> tensors;
-    Vector<Offset<file::Operator>> operators;
+    const char* key = get_ir_state_key(&graph_, state);
+    *out_container = *key ? "" : *writing_.entry ? writing_.entry : "own";
+    *out_name = *key ? key : get_ir_state_input(&graph_, state)->name;
+    const size_t colon = out_name->find(':');
+    const bool is_of_file = origin_.model() && kind_of(state) == StateKind::kResource;
+    if (!*key || !is_of_file || colon == String::npos) return;
+    *out_container = out_name->substr(0, colon);
+    *out_name = out_name->substr(colon + 1);
+}
+
+Offset<file::Options> SubgraphWriter::name_handle(int state)
+{
+    String container, name;
+    name_resource(state, &container, &name);
+    return write_name(builder_, container, name);
+}
+
+// Entries are loaded alone, so that only here all that share a resource are there.
+int SubgraphWriter::add_first_value(int state)
+{
+    const bool is_variable =
+        kind_of(state) == StateKind::kVariable || kind_of(state) == StateKind::kHidden;
+    FirstValue value = {{}, {}, &graph_, state, writing_.entry, is_variable};
+    name_resource(state, &value.container, &value.name);
+    Vector<FirstValue>& all = writing_.first_values;
+    const auto known = std::find_if(all.begin(), all.end(), [&](const FirstValue& other) {
+        return other.container == value.container && other.name == value.name;
+    });
+    if (known == all.end()) {
+        all.push_back(value);
+        return TENGINE_OK;
+    }
+    if (known->graph == &graph_)
+        return tengine_error_set(TENGINE_EGRAPH,
+                                 "states '%s' and '%s' have the same name for entries, '%s'",
+                                 get_ir_state_input(&graph_, known->state)->name,
+                                 get_ir_state_input(&graph_, state)->name, value.name.c_str());
+    if (is_variable || known->is_variable)
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "entries '%s' and '%s' share '%s', the state of an operator, "
+                                 "which belongs to one signature in a .tflite",
+                                 known->entry, value.entry, value.name.c_str());
+    const struct tensor& mine = *get_ir_state_input(&graph_, state);
+    const struct tensor& other = *get_ir_state_input(known->graph, known->state);
+    const bool is_same = mine.data_type == other.data_type && mine.dim_num == other.dim_num &&
+                         std::equal(mine.dims, mine.dims + mine.dim_num, other.dims);
+    char one[IR_SHAPE_TEXT_SIZE], two[IR_SHAPE_TEXT_SIZE];
+    if (!is_same)
+        return tengine_error_set(
+            TENGINE_EGRAPH, "state '%s' is %s %s in entry '%s', but %s %s in entry '%s'", mine.name,
+            get_data_type_name(mine.data_type), print_ir_shape(&mine, one), value.entry,
+            get_data_type_name(other.data_type), print_ir_shape(&other, two), known->entry);
+    if (!has_ir_first_value(known->graph, known->state) && has_ir_first_value(&graph_, state))
+        *known = value;
+    return TENGINE_OK;
+}
+
+// Variables of operators begin with zeros.
+int SubgraphWriter::call_first_values()
+{
+    bool has_resource = false;
     for (int i = 0; i < count_ir_states(&graph_); ++i) {
         const struct tensor& input = *get_ir_state_input(&graph_, i);
         if (!is_ir_tensor_shape_known(&input))
@@ -124,39 +186,26 @@ int SubgraphWriter::write_first_values()
                                      "the shape of the state '%s' is not known, which a variable "
                                      "of a .tflite needs",
                                      input.name);
+        TENGINE_RETURN_IF_ERROR(add_first_value(i));
+        if (kind_of(i) == StateKind::kPlain || kind_of(i) == StateKind::kResource) {
+            has_resource = true;
+            continue;
+        }
         Vector<uint8_t> value(get_ir_tensor_bytes(&input));
         TENGINE_RETURN_IF_ERROR(write_ir_first_value(&graph_, i, value.data(), value.size()));
-        if (kind_of(i) == StateKind::kVariable || kind_of(i) == StateKind::kHidden) {
-            const bool is_int8 = input.data_type == TENGINE_DT_INT8 && input.quant_param_num == 1;
-            if (is_filled_with(value, is_int8 ? static_cast<uint8_t>(input.zero_point) : 0))
-                continue;
+        const bool is_int8 = input.data_type == TENGINE_DT_INT8 && input.quant_param_num == 1;
+        if (!is_filled_with(value, is_int8 ? static_cast<uint8_t>(input.zero_point) : 0))
             return tengine_error_set(TENGINE_ENOTSUP,
                                      "the state '%s' of an operator begins with other "
                                      "values than zeros, which a .tflite cannot say",
                                      input.name);
-        }
-        const Vector<int32_t> dims(input.dims, input.dims + input.dim_num);
-        const auto place = static_cast<int32_t>(tensors.size());
-        const auto name = builder_.CreateString(input.name);
-        const List<int32_t> scalar = builder_.CreateVector(Vector<int32_t>());
-        tensors.push_back(file::CreateTensor(builder_, scalar, kResourceType, 0, name));
-        const uint32_t buffer = writing_.add_buffer(value.data(), value.size());
-        const auto shape = builder_.CreateVector(dims);
-        const auto type = static_cast<int8_t>(find_file_type(input.data_type));
-        const auto text = builder_.CreateString(String(input.name) + "/first");
-        tensors.push_back(file::CreateTensor(builder_, shape, type, buffer, text));
-        operators.push_back(
-            make_operator(writing_, kVarHandle, {}, {place}, write_name(builder_, input.name)));
-        operators.push_back(make_operator(writing_, kAssignVariable, {place, place + 1}, {}, 0));
     }
-    if (operators.empty()) return TENGINE_OK;
-    const auto number = static_cast<int32_t>(writing_.subgraphs.size());
-    const List<int32_t> none = builder_.CreateVector(Vector<int32_t>());
-    const auto all = builder_.CreateVector(tensors);
-    const auto steps = builder_.CreateVector(operators);
-    const auto name = builder_.CreateString("first_values");
-    writing_.subgraphs.push_back(file::CreateSubgraph(builder_, all, none, none, steps, name));
-    add_operator(kCallOnce, {}, {}, write_number(builder_, number));
+    if (!has_resource) return TENGINE_OK;
+    if (writing_.first_values_place < 0) {
+        writing_.first_values_place = static_cast<int32_t>(writing_.subgraphs.size());
+        writing_.subgraphs.emplace_back();
+    }
+    add_operator(kCallOnce, {}, {}, write_number(builder_, writing_.first_values_place));
     return TENGINE_OK;
 }
 
@@ -168,10 +217,22 @@ int SubgraphWriter::write_handles()
         int32_t& handle = handles_[static_cast<size_t>(i)];
         const bool is_plain = kind_of(i) == StateKind::kPlain;
         if (is_plain) handle = add_handle(input.name);
-        add_operator(kVarHandle, {}, {handle}, write_name(builder_, input.name));
+        add_operator(kVarHandle, {}, {handle}, name_handle(i));
         if (is_plain) add_operator(kReadVariable, {handle}, {place_of(input.index)}, 0);
     }
     return TENGINE_OK;
+}
+
+// Without states, what a resource has is an input and an output of the graph.
+int SubgraphWriter::check_resource(const struct node& node) const
+{
+    const int code = node.op.method->tflite_code;
+    if (code != kReadVariable && code != kAssignVariable) return TENGINE_OK;
+    const int32_t root = root_of(get_ir_node_input(&node, 0));
+    if (root >= 0 && find_state(root) >= 0) return TENGINE_OK;
+    return fail_node(
+        &node, TENGINE_ENOTSUP,
+        "its variable is not a state of the graph, which was loaded with model.states=0");
 }
 
 void SubgraphWriter::write_assignments()
@@ -182,6 +243,41 @@ void SubgraphWriter::write_assignments()
                          {handles_[static_cast<size_t>(i)],
                           place_of(get_ir_state_output(&graph_, i)->index)},
                          {}, 0);
+}
+
+int write_first_values(Writing& writing)
+{
+    Builder& builder = writing.builder;
+    Vector<Offset<file::Tensor>> tensors;
+    Vector<Offset<file::Operator>> operators;
+    for (const FirstValue& first : writing.first_values) {
+        if (first.is_variable) continue;
+        const struct tensor& input = *get_ir_state_input(first.graph, first.state);
+        Vector<uint8_t> value(get_ir_tensor_bytes(&input));
+        TENGINE_RETURN_IF_ERROR(
+            write_ir_first_value(first.graph, first.state, value.data(), value.size()));
+        const Vector<int32_t> dims(input.dims, input.dims + input.dim_num);
+        const auto place = static_cast<int32_t>(tensors.size());
+        const auto name = builder.CreateString(first.name);
+        const List<int32_t> scalar = builder.CreateVector(Vector<int32_t>());
+        tensors.push_back(file::CreateTensor(builder, scalar, kResourceType, 0, name));
+        const uint32_t buffer = writing.add_buffer(value.data(), value.size());
+        const auto shape = builder.CreateVector(dims);
+        const auto type = static_cast<int8_t>(find_file_type(input.data_type));
+        const auto text = builder.CreateString(first.name + "/first");
+        tensors.push_back(file::CreateTensor(builder, shape, type, buffer, text));
+        const Offset<file::Options> options = write_name(builder, first.container, first.name);
+        operators.push_back(make_operator(writing, kVarHandle, {}, {place}, options));
+        operators.push_back(make_operator(writing, kAssignVariable, {place, place + 1}, {}, 0));
+    }
+    if (writing.first_values_place < 0) return TENGINE_OK;
+    const List<int32_t> none = builder.CreateVector(Vector<int32_t>());
+    const auto all = builder.CreateVector(tensors);
+    const auto steps = builder.CreateVector(operators);
+    const auto name = builder.CreateString("first_values");
+    writing.subgraphs[static_cast<size_t>(writing.first_values_place)] =
+        file::CreateSubgraph(builder, all, none, none, steps, name);
+    return TENGINE_OK;
 }
 
 }  // namespace tengine::tflite

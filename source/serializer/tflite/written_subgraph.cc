@@ -194,6 +194,9 @@ int SubgraphWriter::write_tensor(const struct tensor& tensor)
     } else if (is_constant) {
         TENGINE_RETURN_IF_ERROR(write_values(tensor, &buffer));
     }
+    // The state that a resource is read as has the name of the resource.
+    if (state >= 0 && kind_of(state) == StateKind::kPlain)
+        return add_tensor(tensor, String(tensor.name) + "/read", record, false, buffer);
     // That of the file, or of the graph's output that is a copy of the tensor.
     const char* copy = names_[static_cast<size_t>(tensor.index)];
     const std::string_view known = record ? text_of(record->name()) : std::string_view();
@@ -356,6 +359,7 @@ int SubgraphWriter::write_node(const struct node& node)
     if (is_source(node) || is_op(node, "Identity")) return TENGINE_OK;
     if (is_op(node, "If")) return write_if(node);
     if (is_op(node, "Loop")) return write_while(node);
+    TENGINE_RETURN_IF_ERROR(check_resource(node));
     Vector<int32_t> operands(node.input_tensors, node.input_tensors + count_file_inputs(node));
     operands.erase(std::remove_if(operands.begin(), operands.end(),
                                   [&](int32_t tensor) { return is_hidden(tensor); }),
@@ -394,7 +398,7 @@ int SubgraphWriter::run(const Vector<SubgraphInput>& inputs, const Vector<int32_
         given.push_back(place_of(input.tensor));
         if (input.tensor < 0) TENGINE_RETURN_IF_ERROR(write_unread(*input.like, &given.back()));
     }
-    TENGINE_RETURN_IF_ERROR(write_first_values());
+    TENGINE_RETURN_IF_ERROR(call_first_values());
     TENGINE_RETURN_IF_ERROR(write_handles());
     for (const struct node* node : nodes_)
         TENGINE_RETURN_IF_ERROR(write_node(*node));

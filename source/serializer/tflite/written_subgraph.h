@@ -17,7 +17,7 @@ class SubgraphWriter
 {
   public:
     SubgraphWriter(Writing& writing, const struct graph& graph)
-        : writing_(writing), origin_(writing.origin), builder_(writing.builder), graph_(graph)
+        : writing_(writing), origin_(*writing.origin), builder_(writing.builder), graph_(graph)
     {
     }
 
@@ -43,7 +43,11 @@ class SubgraphWriter
     StateKind kind_of(int state) const { return state_kinds_[static_cast<size_t>(state)]; }
     bool is_hidden(int32_t tensor) const;
     int32_t add_handle(std::string_view name);
-    int write_first_values();
+    int call_first_values();
+    void name_resource(int state, String* out_container, String* out_name) const;
+    Offset<file::Options> name_handle(int state);
+    int add_first_value(int state);
+    int check_resource(const struct node& node) const;
     int write_handles();
     void write_assignments();
     void add_operator(int code, const Vector<int32_t>& inputs, const Vector<int32_t>& outputs,

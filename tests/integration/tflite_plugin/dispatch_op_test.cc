@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 
 #include "integration/tflite_plugin/vendor.h"
+#include "tengine/entry.h"
+#include "tengine/state.h"
 
 namespace tengine::test {
 namespace {
@@ -228,6 +230,59 @@ TEST_F(DispatchOpTest, KeptPartsAreWrittenAsByteCode)
     ASSERT_TRUE(load(encode_tflite(make_compiled()), "VENDOR"));
     EXPECT_EQ(run(x), expected);
     EXPECT_EQ(save().find("DISPATCH_OP"), std::string::npos);
+}
+
+// x → RELU → TANH → z and x → TANH → RELU → z, which add the state v to their results.
+TfliteModel make_signatures()
+{
+    constexpr int kAdd = 0, kHandle = 142, kRead = 143, kAssign = 144;
+    const auto make = [](int first, int second) {
+        TfliteModel model;
+        model.tensors = {{"x", {3}}, {"a", {3}},   {"b", {3}},
+                         {"z", {3}}, {"old", {3}}, {"handle", {}, kTfliteResource}};
+        model.operators = {{kHandle, {}, {5}, {{0, 0, 0, {}, "box"}, {1, 0, 0, {}, "v"}}},
+                           {kRead, {5}, {4}},
+                           {first, {0}, {1}},
+                           {second, {1}, {2}},
+                           {kAdd, {2, 4}, {3}},
+                           {kAssign, {5, 3}, {}}};
+        model.inputs = {0};
+        model.outputs = {3};
+        return model;
+    };
+    TfliteModel model = make(kRelu, kTanh);
+    model.called = {make(kTanh, kRelu)};
+    model.signatures = {{"one", 0, {{0, "x"}}, {{3, "z"}}}, {"two", 1, {{0, "x"}}, {{3, "z"}}}};
+    return model;
+}
+
+TEST_F(DispatchOpTest, PartsOfAllSignaturesAreWritten)
+{
+    vendor.chosen = {"RELU"};
+    add_compiler();
+    add_dispatch();
+    const std::vector<std::string> x = {bytes_of<float>({0, 100, -100})};
+    ASSERT_TRUE(load(encode_tflite(make_signatures()), "VENDOR", {{"model.keep_parts", "1"}}));
+    const graph_t opened = tengine_graph_open_entry(graph_, "two");
+    ASSERT_NE(opened, nullptr) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(opened), 0) << get_tengine_error();
+    const std::string file = save();
+    EXPECT_EQ(destroy_graph(opened), 0);
+    vendor.loaded.clear();
+    vendor.compiled.clear();
+    ASSERT_TRUE(load(file, "VENDOR")) << get_tengine_error();
+    ASSERT_EQ(tengine_graph_get_state_number(graph_), 1);
+    EXPECT_EQ(run(x), (std::vector<std::string>{bytes_of<float>({0, 1, -1})}));
+    EXPECT_THAT(list_nodes(), HasSubstr("VENDOR DISPATCH_OP, CPU Tanh"));
+    const graph_t first = graph_;
+    graph_ = tengine_graph_open_entry(first, "two");
+    ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    ASSERT_EQ(prerun_graph(graph_), 0) << get_tengine_error();
+    EXPECT_EQ(run(x), (std::vector<std::string>{bytes_of<float>({0, 3, -3})}));
+    EXPECT_THAT(list_nodes(), HasSubstr("CPU Tanh, VENDOR DISPATCH_OP"));
+    EXPECT_TRUE(vendor.compiled.empty());
+    EXPECT_EQ(destroy_graph(first), 0);
 }
 
 TEST_F(DispatchOpTest, ItIsForTheShapesOfTheFile)
