@@ -24,7 +24,7 @@ class TensorReader
         const flatbuffers::Vector<flatbuffers::Offset<file::NamedTensor>>* named);
     int add_names();
     void mark_bias(const file::Operator& record);
-    void mark_quantize_result(const file::Operator& record);
+    void mark_quantize(const file::Operator& record);
     int add_tensor(uint32_t index, const file::Tensor& record);
     int set_shape(struct tensor* tensor, const file::Tensor& record);
     int set_quantisation(struct tensor* tensor, const file::Tensor& record, bool is_plain);
@@ -33,7 +33,7 @@ class TensorReader
     Names names_;
     Map<uint32_t, std::string_view> public_names_;
     Vector<char> is_bias_;
-    Vector<char> is_quantize_result_;
+    Vector<char> is_of_quantize_;
 };
 
 int TensorReader::run()
@@ -47,7 +47,7 @@ int TensorReader::run()
     const uint32_t number = count(subgraph.tensors());
     reading_.is_written.resize(number, 0);
     is_bias_.resize(number, 0);
-    is_quantize_result_.resize(number, 0);
+    is_of_quantize_.resize(number, 0);
     const auto mark = [&](const flatbuffers::Vector<int32_t>* list) {
         for (uint32_t i = 0; i < count(list); ++i)
             if (list->Get(i) >= 0 && static_cast<uint32_t>(list->Get(i)) < number)
@@ -57,7 +57,7 @@ int TensorReader::run()
     for (uint32_t i = 0; i < count(subgraph.operators()); ++i) {
         mark(subgraph.operators()->Get(i)->outputs());
         mark_bias(*subgraph.operators()->Get(i));
-        mark_quantize_result(*subgraph.operators()->Get(i));
+        mark_quantize(*subgraph.operators()->Get(i));
     }
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{number} * sizeof(int32_t)));
     reading_.tensors.resize(number, -1);
@@ -88,13 +88,15 @@ void TensorReader::mark_bias(const file::Operator& record)
     }
 }
 
-// Such a tensor of int32 has a scale.
-void TensorReader::mark_quantize_result(const file::Operator& record)
+// An operand or a result of QUANTIZE has a scale in int32, too.
+void TensorReader::mark_quantize(const file::Operator& record)
 {
-    const bool has_one = count(record.outputs()) == 1 && find_code(reading_, record) == kQuantize;
-    const int32_t index = has_one ? record.outputs()->Get(0) : -1;
-    if (index >= 0 && static_cast<size_t>(index) < is_quantize_result_.size())
-        is_quantize_result_[static_cast<size_t>(index)] = 1;
+    if (find_code(reading_, record) != kQuantize) return;
+    for (const flatbuffers::Vector<int32_t>* side : {record.inputs(), record.outputs()}) {
+        const int32_t index = count(side) == 1 ? side->Get(0) : -1;
+        if (index >= 0 && static_cast<size_t>(index) < is_of_quantize_.size())
+            is_of_quantize_[static_cast<size_t>(index)] = 1;
+    }
 }
 
 // The names of a signature are those that programs know.
@@ -132,7 +134,7 @@ int TensorReader::add_tensor(uint32_t index, const file::Tensor& record)
     if (!tensor) return last_error();
     reading_.tensors[index] = tensor->index;
     TENGINE_RETURN_IF_ERROR(set_shape(tensor, record));
-    const bool is_plain = reading_.is_written[index] && !is_quantize_result_[index];
+    const bool is_plain = reading_.is_written[index] && !is_of_quantize_[index];
     TENGINE_RETURN_IF_ERROR(set_quantisation(tensor, record, is_plain));
     const uint8_t* bytes = nullptr;
     uint64_t size = 0;
@@ -167,7 +169,7 @@ int TensorReader::set_shape(struct tensor* tensor, const file::Tensor& record)
     return set_ir_tensor_shape(tensor, dims, static_cast<int>(rank));
 }
 
-// `is_plain`: integers of 32 bits are numbers, else biases or results of QUANTIZE.
+// `is_plain`: integers of 32 bits are numbers, else biases or those of QUANTIZE.
 bool may_be_quantised(const struct tensor* tensor, bool is_plain)
 {
     switch (tensor->data_type) {

@@ -176,6 +176,42 @@ TEST(ByteRounding, ProductsWithAValueForEachChannel)
     multiply_pairs({83});
 }
 
+// XNNPACK's vcvt multiplies by 1 / scale. The values are near ties of the quotient.
+TEST(ByteRounding, Floats)
+{
+    for (const int type : kInt8Types)
+        for (const float scale : {0.007074202f, 0.01865845f, 0.007843f, 0.3f}) {
+            SCOPED_TRACE(scale);
+            const volatile float factor = 1 / scale;
+            std::vector<float> values;
+            for (int i = -600; i < 600; ++i)
+                for (const float limit : {-1e9f, 1e9f}) {
+                    const float tie = (static_cast<float>(i) + 0.5f) * scale;
+                    values.push_back(tie);
+                    values.push_back(std::nextafter(tie, limit));
+                }
+            ByteNode node;
+            node.floats("x", {static_cast<int>(values.size())}, values);
+            node.floats("scale", {}, {scale});
+            node.bytes("zero", {}, type);
+            node.make("QuantizeLinear", {"x", "scale", "zero"});
+            node.infer();
+            round_as(node, IR_ROUNDING_FLOAT);
+            int different = 0;
+            node.judge("quantize.s8.tensor", [&](const Bytes& y) {
+                for (size_t i = 0; i < y.size(); ++i) {
+                    const volatile float product = values[i] * factor;
+                    const double place = std::nearbyint(double{product});
+                    if (place != std::nearbyint(double{values[i] / scale})) ++different;
+                    ASSERT_EQ(number_of(y[i], type),
+                              to_byte(place, element(node.find("zero"), 0), type))
+                        << values[i];
+                }
+            });
+            EXPECT_GT(different, 0);
+        }
+}
+
 // As TensorFlow Lite's kernels add.
 TEST(ByteRounding, SumsOfMicro)
 {

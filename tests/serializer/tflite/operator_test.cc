@@ -76,11 +76,11 @@ TfliteTensor number(const char* name, float value)
 }
 
 constexpr int kGather = 36, kTransposeConv = 67, kSparseToDense = 68, kFakeQuant = 80,
-              kMatrixDiag = 113, kMatrixSetDiag = 115, kSuppression4 = 120, kSuppression5 = 121,
-              kSegmentSum = 125, kRfft = 131, kReal = 134, kConv3dTranspose = 141,
-              kBroadcastArgs = 145, kNormal = 146, kBucketize = 147, kMultinomial = 149,
-              kUpdateSlice = 151, kSegmentProd = 153, kSegmentMax = 154, kSegmentMin = 157,
-              kBitcast = 159, kDilate = 203;
+              kMatrixDiag = 113, kQuantize = 114, kMatrixSetDiag = 115, kSuppression4 = 120,
+              kSuppression5 = 121, kSegmentSum = 125, kRfft = 131, kReal = 134,
+              kConv3dTranspose = 141, kBroadcastArgs = 145, kNormal = 146, kBucketize = 147,
+              kMultinomial = 149, kUpdateSlice = 151, kSegmentProd = 153, kSegmentMax = 154,
+              kSegmentMin = 157, kBitcast = 159, kDilate = 203;
 
 const TfliteTensor kBoxes = {"boxes", {3, 4}}, kScores = {"scores", {3}};
 
@@ -120,6 +120,13 @@ const std::vector<OperatorCase> kScattered = {
      {},
      {floats({2, 3, 5, 7})},
      {floats({10, 21})}},
+    {"integers of 32 bits with a scale, as integers of 16 bits with another",
+     kQuantize,
+     {{"x", {4}, kTfliteInt32, {}, {0.25f}, {0}}},
+     {{"y", {4}, kTfliteInt16, {}, {0.5f}, {0}}},
+     {},
+     {ints({4, -6, 3, 1000000})},
+     {bytes_of<int16_t>({2, -3, 2, 32767})}},
     {"diagonal",
      kMatrixDiag,
      {{"x", {2}}},

@@ -2,6 +2,7 @@
 // QuantizeLinear of fp32 to int8 and uint8, DequantizeLinear of these and int32 to fp32, with one
 // scale or one for each index of an axis, and DynamicQuantizeLinear. Quotients and products are
 // rounded as in the reference, so the results are identical. With one scale tensors may be NHWC.
+// With the rounding of LiteRT, a quotient is the product with 1 / scale, as in XNNPACK's vcvt.
 // Limits: division; memory bandwidth where there is none.
 #include <algorithm>
 #include <cmath>
@@ -102,29 +103,41 @@ HWY_INLINE void store_bytes(IntegerVector values, int64_t count, uint8_t* to)
 }
 
 // NaN becomes the lowest value, as in the reference.
-HWY_INLINE void quantize_vector(const QuotientBounds& bounds, ScaleVector x, ScaleVector scale,
-                                int64_t count, uint8_t* y)
+HWY_INLINE void quantize_vector(const QuotientBounds& bounds, ScaleVector quotient, int64_t count,
+                                uint8_t* y)
 {
-    const ScaleVector quotient = hn::Div(x, scale);
     const ScaleVector raised =
         hn::IfThenElse(hn::Gt(quotient, bounds.lowest), quotient, bounds.lowest);
     const IntegerVector rounded = hn::NearestInt(hn::Min(raised, bounds.highest));
     store_bytes(hn::Add(rounded, bounds.zero_point), count, y);
 }
 
-void quantize_floats(const float* x, int64_t count, float scale, const Int8Range& range, uint8_t* y)
+template <class Divide>
+HWY_INLINE void quantize_quotients(const float* x, int64_t count, const Int8Range& range,
+                                   const Divide& divide, uint8_t* y)
 {
     const Scales d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     const QuotientBounds bounds(range);
-    const ScaleVector divisor = hn::Set(d, scale);
     int64_t i = 0;
     for (; i + lanes <= count; i += lanes)
-        quantize_vector(bounds, hn::LoadU(d, x + i), divisor, lanes, y + i);
+        quantize_vector(bounds, divide(hn::LoadU(d, x + i)), lanes, y + i);
     if (i == count) return;
     HWY_ALIGN float rest[kMostLanes] = {};
     std::memcpy(rest, x + i, static_cast<size_t>(count - i) * sizeof(float));
-    quantize_vector(bounds, hn::Load(d, rest), divisor, count - i, y + i);
+    quantize_vector(bounds, divide(hn::Load(d, rest)), count - i, y + i);
+}
+
+void quantize_floats(const float* x, int64_t count, float scale, const Int8Range& range, uint8_t* y)
+{
+    const Scales d;
+    const ScaleVector divisor = hn::Set(d, scale), factor = hn::Set(d, 1 / scale);
+    if (range.rounding == IR_ROUNDING_FLOAT)
+        quantize_quotients(
+            x, count, range, [=](ScaleVector each) { return hn::Mul(each, factor); }, y);
+    else
+        quantize_quotients(
+            x, count, range, [=](ScaleVector each) { return hn::Div(each, divisor); }, y);
 }
 
 // The range of the values and 0; NaN is ignored.
@@ -246,9 +259,10 @@ int run_quantize(KernelContext& context)
     const float* x = context.input(0)->f32;
     uint8_t* y = context.output(0)->u8;
     const int type = context.output(0)->data_type;
+    const ir_rounding_t rounding = rounding_of(*context.node);
     const auto quantize_slice = HWY_DYNAMIC_DISPATCH(quantize_floats);
     for_each_slice(context, [&](int64_t begin, int64_t end, int64_t slice) {
-        const Int8Range range = find_byte_range(type, read_zero_point(zero_point, slice));
+        const Int8Range range = find_byte_range(type, read_zero_point(zero_point, slice), rounding);
         quantize_slice(x + begin, end - begin, scale.f32[slice], range, y + begin);
     });
     return TENGINE_OK;
@@ -350,8 +364,10 @@ void quantize_exactly(const float* x, int64_t count, float scale, const Int8Rang
 {
     const auto lowest = static_cast<float>(range.lowest - range.zero_point);
     const auto highest = static_cast<float>(range.highest - range.zero_point);
+    const bool is_product = range.rounding == IR_ROUNDING_FLOAT;
+    const float factor = 1 / scale;
     for (int64_t i = 0; i < count; ++i) {
-        const float quotient = x[i] / scale;
+        const float quotient = is_product ? x[i] * factor : x[i] / scale;
         const float bounded = quotient > lowest ? std::min(quotient, highest) : lowest;
         y[i] = static_cast<uint8_t>(std::lrintf(bounded) + range.zero_point);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Ties round to even. Small elements are
-// in quant_small.h.
+// QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear. Ties round to even. With the rounding of
+// LiteRT, the quotient of a byte is the product with 1 / scale. Small elements are in
+// quant_small.h.
 #include <algorithm>
 
 #include "device/cpu/kernel_table.h"
@@ -47,12 +48,18 @@ int run_quantize(KernelContext& context)
         return dispatch_type(QuantizedTypes{}, context.output(0)->data_type, [&](auto y_type) {
             using Y = typename decltype(y_type)::type;
             Y* y = static_cast<Y*>(context.output(0)->data);
+            const bool is_product = sizeof(Y) == 1 && type == TENGINE_DT_FP32 &&
+                                    context.node->graph->run_options->rounding == IR_ROUNDING_FLOAT;
             return for_each_slice(context, [=](int64_t begin, int64_t end, int64_t slice) {
                 const auto divisor = static_cast<Compute>(read_real(scale, slice));
+                const Compute factor = 1 / divisor;
                 const int zero = read_zero_point(zero_point, slice);
-                for (int64_t i = begin; i < end; ++i)
-                    y[i] = static_cast<Y>(quantize(
-                        divide(static_cast<Compute>(x[i]), divisor, type), zero, range_of<Y>()));
+                for (int64_t i = begin; i < end; ++i) {
+                    const auto value = static_cast<Compute>(x[i]);
+                    const Compute quotient =
+                        is_product ? value * factor : divide(value, divisor, type);
+                    y[i] = static_cast<Y>(quantize(quotient, zero, range_of<Y>()));
+                }
             });
         });
     });
