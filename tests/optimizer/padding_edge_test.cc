@@ -48,6 +48,30 @@ void add_places(IrBuilder& s)
     s.add("Add", {"x", "place"}, {"y"});
 }
 
+// A layer of a transformer: one head, with a mask of 1 for each place that is no padding.
+void add_encoder(IrBuilder& s)
+{
+    for (const char* name : {"wq", "wk", "wv"})
+        add_weights(s, name, {6, 6});
+    add_weights(s, "scale", {6});
+    s.floats("one", {}, {1});
+    s.floats("much", {}, {-10000});
+    s.ints("axis", {1});
+    s.add("MatMul", {"x", "wq"}, {"q"});
+    s.add("MatMul", {"x", "wk"}, {"k"});
+    s.add("MatMul", {"x", "wv"}, {"v"});
+    set_ints(s.add("Transpose", {"k"}, {"kt"}), "perm", {0, 2, 1});
+    s.add("MatMul", {"q", "kt"}, {"scores"});
+    s.add("Unsqueeze", {"mask", "axis"}, {"wide"});
+    s.add("Sub", {"one", "wide"}, {"outside"});
+    s.add("Mul", {"outside", "much"}, {"addend"});
+    s.add("Add", {"scores", "addend"}, {"hidden"});
+    s.add("Softmax", {"hidden"}, {"attention"});
+    s.add("MatMul", {"attention", "v"}, {"mixed"});
+    s.add("Add", {"mixed", "x"}, {"sum"});
+    s.add("LayerNormalization", {"sum", "scale"}, {"y"});
+}
+
 const Case kCases[] = {
     {"windows without zeros", kRow,
      [](IrBuilder& s) {
@@ -163,6 +187,15 @@ const Case kCases[] = {
          s.add("Softmax", {"masked"}, {"y"});
      },
      "mixes positions along axis 2 of 'masked'"},
+    {"an encoder of a batch",
+     {{"x", {4, 5, 6}, {3, 5, 6}}, {"mask", {4, 5}, {3, 5}}},
+     add_encoder,
+     ""},
+    // The mask hides the padding, up to a weight that is 0 only where exp() is, and times NaN.
+    {"an encoder of a length",
+     {{"x", {2, 8, 6}, {2, 5, 6}}, {"mask", {2, 8}, {2, 5}}},
+     add_encoder,
+     "node 'attention' (Softmax) mixes positions along axis 2 of 'hidden'"},
     {"an old Softmax of all axes behind",
      {{"x", {2, 3, 8}, {2, 3, 5}}},
      [](IrBuilder& s) { set_int(s.add("Softmax", {"x"}, {"y"}, 11), "axis", 1); },
