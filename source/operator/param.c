@@ -79,6 +79,17 @@ static int set_default(ir_op_t* op, const op_field_t* field)
     return TENGINE_OK;
 }
 
+void reset_op_number(ir_op_t* op, const op_field_t* field)
+{
+    const op_field_t* first = op->method->fields;
+    while (first->offset != field->offset)
+        ++first;
+    release_field(field, field_memory(op, field));
+    memset(field_memory(op, field), 0, field_size(field->kind));
+    const int status = set_default(op, first);
+    (void)status;  // numbers need no memory
+}
+
 int init_op_param(ir_op_t* op, const ir_method_t* method)
 {
     op->method = method;

@@ -12,6 +12,8 @@ TENGINE_EXTERN_C_BEGIN
 // init_op_param() allocates param_mem with default values, release_op_param() frees it.
 int init_op_param(ir_op_t* op, const ir_method_t* method);
 void release_op_param(ir_op_t* op);
+// Gives an attribute of numbers, or a list of them, its default again.
+void reset_op_number(ir_op_t* op, const op_field_t* field);
 // Makes deep copies of the parameters that both operators have under the same name and kind.
 int copy_op_param(ir_op_t* target, const ir_op_t* origin);
 

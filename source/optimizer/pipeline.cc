@@ -304,6 +304,10 @@ constexpr Pass kTenginePasses[] = {
     {"settled_types", settle_types},
 };
 
+// With ONNX's operators, which compute shapes.
+constexpr Pass kBucketPasses[] = {{"source_form", take_tengine_form},
+                                  {"settled_types", settle_types}};
+
 constexpr Pass kTflitePasses[] = {
     {"quantized_tensors", insert_all_qdq_nodes},
     {"lower", lower_graph},
@@ -325,7 +329,18 @@ constexpr Pass kTflitePasses[] = {
     {"source_form", take_onnx_form},
 };
 
-int take_asked_opset(graph& graph);
+// The opset that the context requests; 0: the default, or the one that the operators need.
+int asked_opset(const graph& graph)
+{
+    return static_cast<int>(get_ir_context_number(graph.attribute->context, "model.opset"));
+}
+
+// Converts a graph of the newest opset to the requested one.
+int take_asked_opset(graph& graph)
+{
+    const int asked = asked_opset(graph);
+    return asked ? take_opset(graph, asked) : TENGINE_OK;
+}
 
 constexpr Pass kOnnxPasses[] = {
     {"quantized_tensors", insert_qdq_nodes},
@@ -426,12 +441,6 @@ void check_dump_name()
 
 // ---- opsets ----
 
-// The opset that the context requests; 0: the default, or the one that the operators need.
-int asked_opset(const graph& graph)
-{
-    return static_cast<int>(get_ir_context_number(graph.attribute->context, "model.opset"));
-}
-
 bool has_open_results(const graph& source)
 {
     return std::any_of(source.output_tensors, source.output_tensors + source.output_tensor_num,
@@ -477,13 +486,6 @@ int create_for_opset(const graph& source, const ir_run_options_t& options, graph
     return TENGINE_OK;
 }
 
-// Converts a graph of the newest opset to the requested one.
-int take_asked_opset(graph& graph)
-{
-    const int asked = asked_opset(graph);
-    return asked ? take_opset(graph, asked) : TENGINE_OK;
-}
-
 // A graph with Tengine's operators came from a tmfile or was made by hand, and is saved unchanged;
 // a graph without them is saved unchanged for an ONNX file, except for the opset. One with those of
 // TensorFlow Lite is saved unchanged for a .tflite.
@@ -500,6 +502,7 @@ int create_written(const graph& source, Dialect dialect, graph** out_graph)
     if (!is_translated) return create_for_opset(source, options, out_graph);
     switch (dialect) {
         case Dialect::kTengine:
+            if (has_onnx_buckets(source)) return create(source, options, kBucketPasses, out_graph);
             return create(source, options, kTenginePasses, out_graph);
         case Dialect::kTflite:  // minimal builds are linked without these passes
             if (!IS_MINIMAL) return create(source, options, kTflitePasses, out_graph);

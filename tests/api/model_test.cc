@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models from memory and from files through create_graph. The possible contents of files are tested
 // with the serializers.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -118,14 +120,15 @@ TEST_F(ModelTest, UnknownOperatorsAreNamed)
 
 TEST_F(ModelTest, FilesAreRead)
 {
-    const std::string path = testing::TempDir() + "api_model_test.onnx";
+    const std::string file = "api_model_test_" + std::to_string(getpid()) + ".onnx";
+    const std::string path = testing::TempDir() + file;
     std::ofstream(path, std::ios::binary) << make_unary_model("Relu");
     const graph_t graph = create_graph(nullptr, "onnx", path.c_str());
     expect_relu(graph);
     EXPECT_EQ(destroy_graph(graph), 0);
     std::remove(path.c_str());
     EXPECT_EQ(create_graph(nullptr, "onnx", path.c_str()), nullptr);
-    EXPECT_NE(std::strstr(get_tengine_error(), "api_model_test.onnx"), nullptr);
+    EXPECT_NE(std::strstr(get_tengine_error(), file.c_str()), nullptr);
     EXPECT_TRUE(failed_with(TENGINE_EIO));
     for (const char* name : {static_cast<const char*>(nullptr), ""}) {
         EXPECT_EQ(create_graph(nullptr, "onnx", name), nullptr);

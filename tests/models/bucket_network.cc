@@ -95,7 +95,7 @@ class Network
     graph_t graph_;
 };
 
-// Of the largest value.
+// The share of the largest value.
 double find_difference(const Tensor& given, const Tensor& expected)
 {
     double most = 0, largest = 1e-30;

@@ -18,7 +18,7 @@ struct BucketRow
 {
     const char* name;  // of the file
     std::vector<BucketShape> shapes;
-    const char* reason;  // "": padding is exact; else a part of the sentence
+    const char* reason;  // "": padding is exact; else a part of it
 };
 
 inline std::ostream& operator<<(std::ostream& out, const BucketRow& row)

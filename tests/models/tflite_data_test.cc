@@ -2,6 +2,8 @@
 // Every .tflite of the shared data, against the outputs of Google's runtimes. tflite_exceptions.txt
 // lists the files that are refused, that have no usable outputs, and those that differ more than
 // the others of their kind. An exception that is not needed fails.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -262,7 +264,8 @@ void TfliteDataTest::run_file(const std::string& name, const std::string& path)
 // The file that the graph is written to computes the same bytes.
 void TfliteDataTest::check_written(TfliteRun& run, const std::string& name)
 {
-    const std::string path = testing::TempDir() + "/written.tflite";
+    const std::string path =
+        testing::TempDir() + "/written_" + std::to_string(getpid()) + ".tflite";
     ASSERT_TRUE(run.save(path)) << get_tengine_error();
     const auto expected = std::move(results);
     TfliteRun written(path);
@@ -334,7 +337,8 @@ TEST_F(TfliteDataTest, OtherFormatsRoundAsTheFile)
     if (!exists(path)) GTEST_SKIP() << absent(path);
     for (const char* format : {"onnx", "tengine"}) {
         SCOPED_TRACE(format);
-        const std::string written = testing::TempDir() + "/rounded." + format;
+        const std::string written =
+            testing::TempDir() + "/rounded_" + std::to_string(getpid()) + "." + format;
         ASSERT_TRUE(TfliteRun(path).save(format, written)) << get_tengine_error();
         size_t differing[2] = {0, 0};
         for (const bool is_asked : {false, true}) {

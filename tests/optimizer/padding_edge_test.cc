@@ -48,7 +48,7 @@ void add_places(IrBuilder& s)
     s.add("Add", {"x", "place"}, {"y"});
 }
 
-// A layer of a transformer: one head, with a mask of 1 for each place that is no padding.
+// A layer of a transformer: one head, with a mask of 1 for each place that is not padding.
 void add_encoder(IrBuilder& s)
 {
     for (const char* name : {"wq", "wk", "wv"})

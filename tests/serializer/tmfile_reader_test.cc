@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loading of tmfiles: the annotated example of the format's description, old records, names,
 // quantisation, values, several subgraphs, and the sample files.
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -303,7 +305,8 @@ TEST_F(TmfileReaderTest, TheWarningOfMissingValuesNamesTheFile)
     model.add_constant("w", {3}, {});
     model.missing = {{0, 12}};
     model.outputs = {1};
-    const std::string path = testing::TempDir() + "without_values.tmfile";
+    const std::string path =
+        testing::TempDir() + "without_values_" + std::to_string(getpid()) + ".tmfile";
     std::ofstream(path, std::ios::binary) << model.encode();
     warning.clear();
     set_log_sink([](const char* line) { warning += line; });

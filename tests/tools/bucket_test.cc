@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // --bucket of the commands: files have the buckets and the compiled parts of each, and requests of
 // other sizes run in them.
+#include <cstring>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "../api/onnx_graph.h"
 #include "tools/program.h"
 
 namespace tengine::program {
@@ -50,6 +53,67 @@ TEST(Buckets, ACompiledFileHasThePartsOfEach)
     EXPECT_EQ(report["buckets"]["used"], json());
     EXPECT_EQ(report["buckets"]["reason"], "no bucket holds input 'image' of 5x1x8x8");
     EXPECT_EQ(report["parts"][0]["origin"], "compiled");
+}
+
+// The model is in opset 9, whose Clip has attributes: y is a convolution of Clip(x), two rows of
+// which are a picture.
+std::string make_pictures()
+{
+    using namespace onnx;
+    const auto limit = [](const char* name, float value) {
+        uint32_t bits;
+        std::memcpy(&bits, &value, sizeof bits);
+        std::string text = Message().bytes(1, name).number(20, 1).text() + "\x15";
+        for (int shift = 0; shift < 32; shift += 8)
+            text += static_cast<char>(bits >> shift & 0xff);
+        return text;
+    };
+    return Message()
+        .number(1, 8)
+        .bytes(8, Message().bytes(1, "").number(2, 9).text())
+        .bytes(7,
+               graph({node("Clip", {"x"}, {"c"}, {limit("min", -0.5f), limit("max", 0.5f)}),
+                      node("Shape", {"c"}, {"shape"}), node("Gather", {"shape", "first"}, {"n"}),
+                      node("Div", {"n", "two"}, {"half"}),
+                      node("Concat", {"half", "width"}, {"to"}, {number_attribute("axis", 0)}),
+                      node("Reshape", {"c", "to"}, {"picture"}),
+                      node("Conv", {"picture", "w"}, {"y"})},
+                     {value("x", kFloat, {-1, 4})}, {value("y", kFloat, {-1, 16, 2, 2})},
+                     {constant<int64_t>("first", kInt64, {1}, {0}),
+                      constant<int64_t>("two", kInt64, {1}, {2}),
+                      constant<int64_t>("width", kInt64, {3}, {2, 2, 2}),
+                      constant<float>("w", kFloat, {16, 2, 1, 1}, std::vector<float>(32, 0.25f))}))
+        .text();
+}
+
+// A tmfile of Tengine's operators has the sizes of one shape.
+TEST(Buckets, AModelThatComputesItsShapes)
+{
+    const std::string folder = scratch_folder(), model = folder + "/pictures.onnx";
+    const std::string compiled = folder + "/pictures.tmfile", expected = folder + "/y.npy";
+    std::ofstream(model, std::ios::binary) << make_pictures();
+    Finished finished =
+        run({"compile", model, "-o", compiled, "--bucket", "x=8x4", "--bucket", "x=4x4"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.errors, HasSubstr("graph 'g' has buckets"));
+    finished = run({"inspect", compiled});
+    EXPECT_THAT(finished.output, HasSubstr("x 8x4 fp32 in fp32 on CPU"));
+    EXPECT_THAT(finished.output, HasSubstr("x 4x4 fp32 in fp32 on CPU"));
+    for (const std::string shape : {"8x4", "4x4", "6x4", "2x4", "10x4"}) {
+        SCOPED_TRACE(shape);
+        const std::vector<std::string> request = {"--shape", shape, "--seed", "7"};
+        std::vector<std::string> words = {"run", model, "--output", folder};
+        words.insert(words.end(), request.begin(), request.end());
+        finished = run(words);
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        words = {"run", compiled, "--expect", expected};
+        words.insert(words.end(), request.begin(), request.end());
+        finished = run(words);
+        EXPECT_THAT(finished.output, HasSubstr("agrees  y  no difference")) << finished.errors;
+        const json report = run_json(compiled, request);
+        EXPECT_EQ(report["parts"][0]["origin"], shape == "10x4" ? "compiled" : "model");
+        EXPECT_EQ(report["buckets"]["reason"] == "", shape == "8x4" || shape == "4x4");
+    }
 }
 
 TEST(Buckets, RunSaysWhichOneItTakes)

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/log.h"
+#include "base/minimal.h"
 #include "graph/body.h"
+#include "graph/bucket.h"
+#include "graph/option.h"
 #include "operator/operator.h"
 #include "operator/shaped.h"
 #include "optimizer/pass.h"
@@ -53,8 +57,25 @@ bool is_in_dialect(const graph& source, Dialect dialect)
 {
     node *const *begin = source.node_list, *const *end = begin + source.node_num;
     if (dialect == Dialect::kTflite) return std::all_of(begin, end, may_be_of_tflite);
-    return std::none_of(begin, end, is_operator_of_tflite) &&
-           std::any_of(begin, end, is_operator_of_tengine) == (dialect == Dialect::kTengine);
+    if (std::any_of(begin, end, is_operator_of_tflite)) return false;
+    const bool has_tengine = std::any_of(begin, end, is_operator_of_tengine);
+    // A tmfile may have operators of ONNX alone.
+    return dialect == Dialect::kTengine ? has_tengine || source.core->prepared_format
+                                        : !has_tengine;
+}
+
+bool has_onnx_buckets(const graph& source)
+{
+    const bool is_kept =
+        !IS_MINIMAL && count_ir_buckets(&source) > 0 &&
+        get_ir_context_number(source.attribute->context, "model.integer_io") == 0 &&
+        is_in_dialect(source, Dialect::kOnnx);
+    if (is_kept)
+        TLOG_WARNING(
+            "Tengine Lite cannot load the file, it contains ONNX nodes: graph '%s' has "
+            "buckets, and operators of Tengine have the sizes of one shape",
+            source.name);
+    return is_kept;
 }
 
 }  // namespace tengine

@@ -19,4 +19,8 @@ Dialect find_dialect(const char* name);
 // Whether a graph with these operators is saved as it is, except for ONNX's opset.
 bool is_in_dialect(const graph& source, Dialect dialect);
 
+// Whether a tmfile of the graph keeps ONNX's operators: Tengine's have sizes of one shape, those of
+// a bucket among several.
+bool has_onnx_buckets(const graph& source);
+
 }  // namespace tengine

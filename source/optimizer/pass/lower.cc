@@ -64,12 +64,16 @@ int move_attribute(node& node, const op_field_t& field)
     }
 }
 
+// The node then has the parameters of one that is read from a file in the newer form: fingerprints
+// of parts contain them.
 int move_attributes(node& node)
 {
     const method& method = *node.op.method;
-    for (int i = 0; i < method.field_num; ++i)
-        if (is_moved(method.fields[i], node))
-            TENGINE_RETURN_IF_ERROR(move_attribute(node, method.fields[i]));
+    for (int i = 0; i < method.field_num; ++i) {
+        if (!is_moved(method.fields[i], node)) continue;
+        TENGINE_RETURN_IF_ERROR(move_attribute(node, method.fields[i]));
+        reset_op_number(&node.op, &method.fields[i]);
+    }
     node.op.version = method.until ? method.until : NEWEST_KNOWN_OPSET;
     return TENGINE_OK;
 }
