@@ -296,6 +296,7 @@ static int set_data(tensor_t tensor, const void* input_data, int64_t size, const
         return api_failure();
     target->core->is_file = false;
     memcpy(target->data, input_data, (size_t)size);
+    if (is_ir_state(owner->graph, target)) set_ir_state(owner->graph, target);
     return end_data_change(owner, target);
 }
 

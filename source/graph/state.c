@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/state.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text_hash.h"
 #include "graph/declaration.h"
 #include "graph/entry.h"
 #include "graph/graph.h"
@@ -14,11 +16,13 @@
 #define STATE_KEY "tengine.state."
 #define FIRST_KEY "tengine.initial."
 #define SHARED_KEY "tengine.shared."
+#define ONCE_KEY "tengine.once."
 
 typedef struct ir_state
 {
     ir_state_user_t user;
-    char* key;  // entries of a model share states of the same; "": no others
+    char* key;      // entries of a model share states of the same; "": no others
+    int beginning;  // of tengine.once; -1: none
     struct ir_state_value* value;
     struct ir_state_value* joined;  // while graphs become entries: the value to be
 } ir_state_t;
@@ -102,6 +106,14 @@ int share_ir_state_as(struct graph* source, const char* input, const char* key)
 {
     TENGINE_RETURN_IF_ERROR(own_ir_metadata(source));
     return add_property(source, SHARED_KEY, input, key);
+}
+
+int begin_ir_state_once(struct graph* source, const char* input, int beginning)
+{
+    char text[16] = "";
+    if (beginning >= 0) snprintf(text, sizeof text, "%d", beginning);
+    TENGINE_RETURN_IF_ERROR(own_ir_metadata(source));
+    return add_property(source, ONCE_KEY, input, text);
 }
 
 // ---- lists of the graph ----
@@ -189,10 +201,17 @@ static int share_or_make_value(ir_state_t* state)
     return tengine_error_set(TENGINE_ENOMEM, "state '%s': out of memory", state->user.input->name);
 }
 
+// Files may have any text.
+static int number_of_beginning(const char* text)
+{
+    return text && *text ? (int)(hash_text(HASH_START, text) & INT_MAX) : -1;
+}
+
 static int push_state(struct graph* source, struct tensor* input, struct tensor* output)
 {
     const char* key = find_text(source, SHARED_KEY, input->name);
     ir_state_t state = {.user = {source, input, output}};
+    state.beginning = number_of_beginning(find_text(source, ONCE_KEY, input->name));
     state.key = duplicate_string(key ? key : input->name);
     if (!source->core->states)
         source->core->states = create_vector(sizeof(ir_state_t), release_state);
@@ -302,6 +321,18 @@ const char* get_ir_state_key(const struct graph* source, int index)
     return state_at(source, index)->key;
 }
 
+const char* get_ir_state_once(const struct graph* source, int index)
+{
+    return find_text(source, ONCE_KEY, get_ir_state_input(source, index)->name);
+}
+
+void set_ir_state(const struct graph* source, const struct tensor* tensor)
+{
+    for (int i = 0; i < count_ir_states(source); ++i)
+        if (state_at(source, i)->user.input == tensor)
+            restart_ir_state_value(state_at(source, i)->value, true);
+}
+
 bool has_ir_first_value(const struct graph* source, int index)
 {
     return find_first_value(state_at(source, index));
@@ -326,6 +357,7 @@ int reset_ir_states(struct graph* source)
             TENGINE_RETURN_IF_ERROR(write_ir_first_value(source, i, memory, bytes));
         else
             release_ir_tensor_data(state->user.input);
+        restart_ir_state_value(state->value, false);
     }
     return TENGINE_OK;
 }
@@ -351,6 +383,14 @@ static int check_state(const ir_state_t* state)
         get_data_type_name(to->data_type), print_ir_shape(to, output));
 }
 
+static int reserve_beginning(const ir_state_t* state)
+{
+    lock_ir_entries(state->user.graph);
+    const int status = add_ir_state_beginning(state->value, state->beginning);
+    unlock_ir_entries(state->user.graph);
+    return status;
+}
+
 // The program may have set the input's value before there was memory for it.
 static int settle_state(const struct graph* source, int index)
 {
@@ -358,6 +398,7 @@ static int settle_state(const struct graph* source, int index)
     bool is_new;
     TENGINE_RETURN_IF_ERROR(check_state(state));
     TENGINE_RETURN_IF_ERROR(settle_ir_state_value(state->value, &state->user, &is_new));
+    if (state->beginning >= 0) TENGINE_RETURN_IF_ERROR(reserve_beginning(state));
     if (!is_new) return TENGINE_OK;
     size_t bytes;
     void* memory = get_ir_state_memory(state->value, &bytes);
@@ -407,17 +448,30 @@ int check_ir_states_idle(const struct graph* source)
     return status;
 }
 
+static int begin_states(const struct graph* source)
+{
+    for (int i = 0; i < count_ir_states(source); ++i) {
+        const ir_state_t* state = state_at(source, i);
+        bool is_late = false;
+        if (state->beginning >= 0)
+            TENGINE_RETURN_IF_ERROR(begin_ir_state_value(state->value, state->beginning, &is_late));
+        if (!is_late) continue;
+        size_t bytes;
+        void* memory = get_ir_state_memory(state->value, &bytes);
+        TENGINE_RETURN_IF_ERROR(write_ir_first_value(source, i, memory, bytes));
+    }
+    return TENGINE_OK;
+}
+
 int claim_ir_states(struct graph* source, int status)
 {
     if (get_ir_entry(source) < 0) return TENGINE_OK;
     lock_ir_entries(source);
     const struct graph* runner = find_other_runner(source);
-    if (runner)
-        status = fail_shared(status, source, runner);
-    else
-        set_runner(source, source);
+    status = runner ? fail_shared(status, source, runner) : begin_states(source);
+    if (status == TENGINE_OK) set_runner(source, source);
     unlock_ir_entries(source);
-    return runner ? status : TENGINE_OK;
+    return status;
 }
 
 void release_ir_states(struct graph* source, bool is_written)

@@ -10,8 +10,10 @@
 // A state without the second one begins with zeros. Graphs that are entries of a model
 // (graph/entry.h) share states of the same name, or rather key:
 //     tengine.shared.<input> = <key>, "": the state is of one entry
-// Minimal builds read no properties and have no
-// states.
+// An entry may begin a state at its first run, as CALL_ONCE of a .tflite does, where others have
+// run before. Entries with the same number begin it once:
+//     tengine.once.<input> = <number>, "": it does not
+// Minimal builds read no properties and have no states.
 #pragma once
 
 #include "base/minimal.h"
@@ -27,6 +29,9 @@ TENGINE_MUST_USE int declare_ir_state(struct graph* source, const char* input, c
 
 // Adds the property that gives the state of this input a key. ENOMEM.
 TENGINE_MUST_USE int share_ir_state_as(struct graph* source, const char* input, const char* key);
+
+// Adds the property that says which of the model's beginnings the state has; -1: none. ENOMEM.
+TENGINE_MUST_USE int begin_ir_state_once(struct graph* source, const char* input, int beginning);
 
 // Makes states of all inputs and outputs that the properties name, and that are none yet. EGRAPH: a
 // property names no input or no output, or another entry has it with another type or shape. ENOMEM.
@@ -56,7 +61,8 @@ static inline bool is_ir_state(const struct graph* source, const struct tensor* 
 TENGINE_MUST_USE int settle_ir_states(struct graph* source);
 
 // Before a run, and after it: whether it has succeeded, so that the next one reads what it has
-// written. The first fails with `status` while another entry that shares a state runs.
+// written. The first fails with `status` while another entry that shares a state runs; ENOMEM,
+// ERANGE, EINVAL.
 TENGINE_MUST_USE int claim_ir_states(struct graph* source, int status);
 void release_ir_states(struct graph* source, bool is_written);
 // ESTATE while an entry that shares a state runs, which is not this graph.
@@ -64,6 +70,10 @@ TENGINE_MUST_USE int check_ir_states_idle(const struct graph* source);
 
 // The name by which entries share the state; "": it is of one entry.
 const char* get_ir_state_key(const struct graph* source, int index);
+// The text of tengine.once; NULL: the state has no such property.
+const char* get_ir_state_once(const struct graph* source, int index);
+// The program has set the value of the state that the tensor is.
+void set_ir_state(const struct graph* source, const struct tensor* tensor);
 // Whether a property, that of an entry which shares the state included, has the first value.
 bool has_ir_first_value(const struct graph* source, int index);
 // Writes the first value of a state, of `bytes` bytes. EINVAL, ERANGE: the property does not fit.

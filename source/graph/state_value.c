@@ -9,6 +9,12 @@
 #include "graph/graph.h"
 #include "tengine/vector.h"
 
+typedef struct beginning
+{
+    int number;
+    bool has_been;  // since the value was restarted
+} beginning_t;
+
 struct ir_state_value
 {
     struct vector* users;  // ir_state_user_t
@@ -17,6 +23,9 @@ struct ir_state_value
     void* now;             // of the two, which the next run reads
     void* next;
     struct graph* runner;
+    struct vector* beginnings;  // beginning_t; NULL: none
+    bool is_written;            // by a run, since the last beginning
+    bool is_given;              // by the program: all beginnings were
 };
 
 static ir_state_user_t* user_at(const struct ir_state_value* value, int index)
@@ -33,6 +42,7 @@ static void release_value(struct ir_state_value* value)
 {
     free_memory(value->memory);
     release_vector(value->users);
+    release_vector(value->beginnings);
     free_memory(value);
 }
 
@@ -152,9 +162,12 @@ void merge_ir_state_value(struct ir_state_value* value, struct ir_state_value* l
 {
     const ir_state_user_t* user = user_at(left, 0);
     if (!has_value(value, graph)) {
-        *value = (struct ir_state_value){value->users, left->memory, left->bytes,
-                                         left->now,    left->next,   NULL};
+        struct ir_state_value taken = *left;
+        taken.users = value->users;
+        taken.runner = NULL;
         left->memory = NULL;
+        left->beginnings = value->beginnings;
+        *value = taken;
     } else if (value->memory && has_size(user, value->bytes)) {
         bind(value, user);
     } else {
@@ -219,8 +232,10 @@ static int allocate(struct ir_state_value* value, const ir_state_user_t* user, s
     *out_is_new = !given;
     void* old = value->memory;
     leave_memory(value, bytes);
-    *value = (struct ir_state_value){value->users, memory,          bytes,
-                                     memory,       memory + stride, value->runner};
+    value->memory = value->now = memory;
+    value->next = memory + stride;
+    value->bytes = bytes;
+    restart_ir_state_value(value, given != NULL);
     bind_all(value);
     free_memory(old);
     return TENGINE_OK;
@@ -262,8 +277,54 @@ void* get_ir_state_memory(const struct ir_state_value* value, size_t* out_bytes)
     return value->now;
 }
 
+void restart_ir_state_value(struct ir_state_value* value, bool is_given)
+{
+    for (int i = 0; value->beginnings && i < get_vector_num(value->beginnings); ++i)
+        ((beginning_t*)get_vector_data(value->beginnings, i))->has_been = false;
+    value->is_written = false;
+    value->is_given = is_given;
+}
+
+// The one of this number, which is added if there is none; NULL: out of memory.
+static beginning_t* find_beginning(struct ir_state_value* value, int number)
+{
+    if (!value->beginnings) value->beginnings = create_vector(sizeof(beginning_t), NULL);
+    if (!value->beginnings) return NULL;
+    const int known = get_vector_num(value->beginnings);
+    for (int i = 0; i < known; ++i) {
+        beginning_t* beginning = get_vector_data(value->beginnings, i);
+        if (beginning->number == number) return beginning;
+    }
+    const beginning_t added = {number, false};
+    return push_vector_data(value->beginnings, &added) < 0
+               ? NULL
+               : get_vector_data(value->beginnings, known);
+}
+
+static int fail_beginning(const struct ir_state_value* value)
+{
+    return tengine_error_set(TENGINE_ENOMEM, "state '%s': out of memory",
+                             user_at(value, 0)->input->name);
+}
+
+int add_ir_state_beginning(struct ir_state_value* value, int number)
+{
+    return find_beginning(value, number) ? TENGINE_OK : fail_beginning(value);
+}
+
+int begin_ir_state_value(struct ir_state_value* value, int number, bool* out_is_late)
+{
+    beginning_t* beginning = find_beginning(value, number);
+    if (!beginning) return fail_beginning(value);
+    *out_is_late = !beginning->has_been && !value->is_given && value->is_written;
+    beginning->has_been = true;
+    if (*out_is_late) value->is_written = false;
+    return TENGINE_OK;
+}
+
 void turn_ir_state_value(struct ir_state_value* value)
 {
+    value->is_written = true;
     void* written = value->next;
     value->next = value->now;
     value->now = written;

@@ -46,6 +46,15 @@ void* get_ir_state_memory(const struct ir_state_value* value, size_t* out_bytes)
 // User `index`, NULL behind the last one.
 const ir_state_user_t* get_ir_state_user(const struct ir_state_value* value, int index);
 
+// The value begins again, with bytes that the program has given, or else with the first value.
+void restart_ir_state_value(struct ir_state_value* value, bool is_given);
+// Before a run that has the value begin at its first time, as CALL_ONCE of a .tflite does, by this
+// number. *out_is_late: runs have written the value without that, and the first value replaces
+// theirs. The first function reserves the memory for it. The lock is held. ENOMEM.
+TENGINE_MUST_USE int add_ir_state_beginning(struct ir_state_value* value, int number);
+TENGINE_MUST_USE int begin_ir_state_value(struct ir_state_value* value, int number,
+                                          bool* out_is_late);
+
 // The next run reads the value that this one has written.
 void turn_ir_state_value(struct ir_state_value* value);
 

@@ -38,6 +38,7 @@ struct Variable
     struct tensor* first = nullptr;  // what stands for the value before a run; null: not used yet
     struct tensor* now = nullptr;    // and what has it after the operators read so far
     Vector<uint8_t> first_value;     // or one element of it; empty: zeros
+    int once = -1;                   // the subgraph of CALL_ONCE that assigns it; -1: none
     bool is_table = false;           // a resource that nothing changes after it got these
     const struct tensor* keys = nullptr;
     const struct tensor* values = nullptr;

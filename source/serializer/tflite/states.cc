@@ -117,7 +117,8 @@ class ResourceReader
     int assign();
     int fill_table() const;
     int look_up() const;
-    int set_first(const Reading& reading, uint32_t index, const file::Operator& record) const;
+    int set_first(const Reading& reading, uint32_t index, const file::Operator& record,
+                  int once) const;
     int call_once();
 
     template <class... Arguments>
@@ -281,8 +282,8 @@ int ResourceReader::look_up() const
 }
 
 // The reading is that of the subgraph which CALL_ONCE calls; its constants are there.
-int ResourceReader::set_first(const Reading& reading, uint32_t index,
-                              const file::Operator& record) const
+int ResourceReader::set_first(const Reading& reading, uint32_t index, const file::Operator& record,
+                              int once) const
 {
     const int32_t handle = count(record.inputs()) == 2 ? record.inputs()->Get(0) : -1;
     const auto known = reading.resources.find(handle);
@@ -296,8 +297,9 @@ int ResourceReader::set_first(const Reading& reading, uint32_t index,
                     "numbers and the output of a VAR_HANDLE",
                     index);
     TENGINE_RETURN_IF_ERROR(reading.budget.charge(get_ir_tensor_bytes(value)));
-    set_first_value((*reading.variables)[known->second], value->u8, get_ir_tensor_bytes(value),
-                    value->elem_size);
+    Variable& variable = (*reading.variables)[known->second];
+    set_first_value(variable, value->u8, get_ir_tensor_bytes(value), value->elem_size);
+    variable.once = once;
     return TENGINE_OK;
 }
 
@@ -314,13 +316,17 @@ int ResourceReader::call_once()
     Reading inner(reading_, fills_tables(reading_, *subgraph) ? reading_.graph : scratch.get(),
                   subgraph, name.c_str());
     TENGINE_RETURN_IF_ERROR(add_tensors(inner));
+    const auto& subgraphs = *reading_.model->subgraphs();
+    int once = 0;
+    while (subgraphs.Get(static_cast<uint32_t>(once)) != subgraph)
+        ++once;
     for (uint32_t i = 0; i < count(subgraph->operators()); ++i) {
         const file::Operator& record = *subgraph->operators()->Get(i);
         const int code = find_code(inner, record);
         if (code == kVarHandle || code == kHashTable || code == kHashTableImport)
             TENGINE_RETURN_IF_ERROR(ResourceReader(inner, i, code, record).run());
         else if (code == kAssignVariable)
-            TENGINE_RETURN_IF_ERROR(set_first(inner, i, record));
+            TENGINE_RETURN_IF_ERROR(set_first(inner, i, record, once));
         else
             return fail(TENGINE_ENOTSUP,
                         "operator %u of its subgraph is %s, expected VAR_HANDLE, "
@@ -451,16 +457,20 @@ int add_hidden_states(Reading& reading, struct node* node, const file::Operator&
 
 namespace {
 
-// Signatures share the resources of the same container and name, and no other variables.
-int declare_key(const Reading& reading, const Variable& variable)
+// Signatures share the resources of the same container and name, and no other variables. Each
+// subgraph that CALL_ONCE calls assigns their first values once, at the first run of a signature
+// that has it.
+int declare_sharing(const Reading& reading, const Variable& variable)
 {
     if (count_ir_entries(reading.graph) < 2) return TENGINE_OK;
+    const char* state = variable.first->name;
     String key =
         variable.container.empty() ? variable.name : variable.container + ":" + variable.name;
     if (!variable.is_resource) key.clear();
-    if (key == variable.first->name) return TENGINE_OK;
     TENGINE_RETURN_IF_ERROR(reading.budget.charge(key.size()));
-    return share_ir_state_as(reading.graph, variable.first->name, key.c_str());
+    if (key != state) TENGINE_RETURN_IF_ERROR(share_ir_state_as(reading.graph, state, key.c_str()));
+    return variable.is_resource ? begin_ir_state_once(reading.graph, state, variable.once)
+                                : int{TENGINE_OK};
 }
 
 }  // namespace
@@ -474,7 +484,7 @@ int declare_states(Reading& reading, Vector<int32_t>* inout_inputs, Vector<int32
         TENGINE_RETURN_IF_ERROR(declare_ir_state(
             reading.graph, variable.first->name, variable.now->name,
             has_value ? variable.first_value.data() : nullptr, variable.first_value.size()));
-        TENGINE_RETURN_IF_ERROR(declare_key(reading, variable));
+        TENGINE_RETURN_IF_ERROR(declare_sharing(reading, variable));
         inout_inputs->push_back(variable.first->index);
         inout_outputs->push_back(variable.now->index);
     }

@@ -131,11 +131,14 @@ class ByteCodes
     Vector<uint8_t> stamp_;
 };
 
-// The first value of a resource, which that of the first graph is that has one.
+// The first value of a resource, which that of the first graph is that has one. `once`: graphs with
+// the same text, tengine.once of graph/state.h, assign it once together.
 struct FirstValue
 {
     String container;
     String name;
+    String once;
+    bool is_assigned;
     const struct graph* graph;
     int state;
     const char* entry;
@@ -181,7 +184,7 @@ struct Writing
     ByteCodes byte_codes;
     int32_t table_num = 0;  // hash tables of all subgraphs
     Vector<FirstValue> first_values;
-    int32_t first_values_place = -1;  // of the subgraph that assigns them; -1: none is needed
+    Map<String, int32_t> first_values_places;  // of the subgraphs that assign them, by `once`
 };
 
 // A tensor of a subgraph by its index in the graph; -1: absent.

@@ -136,49 +136,62 @@ Offset<file::Options> SubgraphWriter::name_handle(int state)
 }
 
 // Entries are loaded alone, so that only here all that share a resource are there.
+int SubgraphWriter::check_sharing(const FirstValue& mine, const FirstValue& other) const
+{
+    const struct tensor& one = *get_ir_state_input(&graph_, mine.state);
+    const struct tensor& two = *get_ir_state_input(other.graph, other.state);
+    if (other.graph == &graph_)
+        return tengine_error_set(TENGINE_EGRAPH,
+                                 "states '%s' and '%s' have the same name for entries, '%s'",
+                                 two.name, one.name, mine.name.c_str());
+    if (mine.is_variable || other.is_variable)
+        return tengine_error_set(TENGINE_ENOTSUP,
+                                 "entries '%s' and '%s' share '%s', the state of an operator, "
+                                 "which belongs to one signature in a .tflite",
+                                 other.entry, mine.entry, mine.name.c_str());
+    char text[IR_SHAPE_TEXT_SIZE], text_2[IR_SHAPE_TEXT_SIZE];
+    if (one.data_type == two.data_type && one.dim_num == two.dim_num &&
+        std::equal(one.dims, one.dims + one.dim_num, two.dims))
+        return TENGINE_OK;
+    return tengine_error_set(
+        TENGINE_EGRAPH, "state '%s' is %s %s in entry '%s', but %s %s in entry '%s'", one.name,
+        get_data_type_name(one.data_type), print_ir_shape(&one, text), mine.entry,
+        get_data_type_name(two.data_type), print_ir_shape(&two, text_2), other.entry);
+}
+
 int SubgraphWriter::add_first_value(int state)
 {
     const bool is_variable =
         kind_of(state) == StateKind::kVariable || kind_of(state) == StateKind::kHidden;
-    FirstValue value = {{}, {}, &graph_, state, writing_.entry, is_variable};
+    const char* once = get_ir_state_once(&graph_, state);
+    const bool is_assigned = !is_variable && !(once && !*once);
+    FirstValue value = {{},      {},    once ? once : "", is_assigned,
+                        &graph_, state, writing_.entry,   is_variable};
     name_resource(state, &value.container, &value.name);
-    Vector<FirstValue>& all = writing_.first_values;
-    const auto known = std::find_if(all.begin(), all.end(), [&](const FirstValue& other) {
-        return other.container == value.container && other.name == value.name;
-    });
-    if (known == all.end()) {
-        all.push_back(value);
-        return TENGINE_OK;
+    FirstValue* known = nullptr;
+    for (FirstValue& other : writing_.first_values) {
+        if (other.container != value.container || other.name != value.name) continue;
+        TENGINE_RETURN_IF_ERROR(check_sharing(value, other));
+        if (other.once == value.once && other.is_assigned == value.is_assigned) known = &other;
     }
-    if (known->graph == &graph_)
-        return tengine_error_set(TENGINE_EGRAPH,
-                                 "states '%s' and '%s' have the same name for entries, '%s'",
-                                 get_ir_state_input(&graph_, known->state)->name,
-                                 get_ir_state_input(&graph_, state)->name, value.name.c_str());
-    if (is_variable || known->is_variable)
-        return tengine_error_set(TENGINE_ENOTSUP,
-                                 "entries '%s' and '%s' share '%s', the state of an operator, "
-                                 "which belongs to one signature in a .tflite",
-                                 known->entry, value.entry, value.name.c_str());
-    const struct tensor& mine = *get_ir_state_input(&graph_, state);
-    const struct tensor& other = *get_ir_state_input(known->graph, known->state);
-    const bool is_same = mine.data_type == other.data_type && mine.dim_num == other.dim_num &&
-                         std::equal(mine.dims, mine.dims + mine.dim_num, other.dims);
-    char one[IR_SHAPE_TEXT_SIZE], two[IR_SHAPE_TEXT_SIZE];
-    if (!is_same)
-        return tengine_error_set(
-            TENGINE_EGRAPH, "state '%s' is %s %s in entry '%s', but %s %s in entry '%s'", mine.name,
-            get_data_type_name(mine.data_type), print_ir_shape(&mine, one), value.entry,
-            get_data_type_name(other.data_type), print_ir_shape(&other, two), known->entry);
-    if (!has_ir_first_value(known->graph, known->state) && has_ir_first_value(&graph_, state))
+    if (!known)
+        writing_.first_values.push_back(value);
+    else if (!has_ir_first_value(known->graph, known->state) && has_ir_first_value(&graph_, state))
         *known = value;
+    if (!is_assigned) return TENGINE_OK;
+    const auto [place, is_new] = writing_.first_values_places.try_emplace(
+        value.once, static_cast<int32_t>(writing_.subgraphs.size()));
+    if (is_new) writing_.subgraphs.emplace_back();
+    if (std::find(called_.begin(), called_.end(), place->second) != called_.end())
+        return TENGINE_OK;
+    called_.push_back(place->second);
+    add_operator(kCallOnce, {}, {}, write_number(builder_, place->second));
     return TENGINE_OK;
 }
 
 // Variables of operators begin with zeros.
 int SubgraphWriter::call_first_values()
 {
-    bool has_resource = false;
     for (int i = 0; i < count_ir_states(&graph_); ++i) {
         const struct tensor& input = *get_ir_state_input(&graph_, i);
         if (!is_ir_tensor_shape_known(&input))
@@ -187,10 +200,7 @@ int SubgraphWriter::call_first_values()
                                      "of a .tflite needs",
                                      input.name);
         TENGINE_RETURN_IF_ERROR(add_first_value(i));
-        if (kind_of(i) == StateKind::kPlain || kind_of(i) == StateKind::kResource) {
-            has_resource = true;
-            continue;
-        }
+        if (kind_of(i) == StateKind::kPlain || kind_of(i) == StateKind::kResource) continue;
         Vector<uint8_t> value(get_ir_tensor_bytes(&input));
         TENGINE_RETURN_IF_ERROR(write_ir_first_value(&graph_, i, value.data(), value.size()));
         const bool is_int8 = input.data_type == TENGINE_DT_INT8 && input.quant_param_num == 1;
@@ -200,12 +210,6 @@ int SubgraphWriter::call_first_values()
                                      "values than zeros, which a .tflite cannot say",
                                      input.name);
     }
-    if (!has_resource) return TENGINE_OK;
-    if (writing_.first_values_place < 0) {
-        writing_.first_values_place = static_cast<int32_t>(writing_.subgraphs.size());
-        writing_.subgraphs.emplace_back();
-    }
-    add_operator(kCallOnce, {}, {}, write_number(builder_, writing_.first_values_place));
     return TENGINE_OK;
 }
 
@@ -245,13 +249,16 @@ void SubgraphWriter::write_assignments()
                          {}, 0);
 }
 
-int write_first_values(Writing& writing)
+namespace {
+
+// The subgraph that assigns the values of one CALL_ONCE.
+int write_once(Writing& writing, const String& once, Offset<file::Subgraph>* out_subgraph)
 {
     Builder& builder = writing.builder;
     Vector<Offset<file::Tensor>> tensors;
     Vector<Offset<file::Operator>> operators;
     for (const FirstValue& first : writing.first_values) {
-        if (first.is_variable) continue;
+        if (!first.is_assigned || first.once != once) continue;
         const struct tensor& input = *get_ir_state_input(first.graph, first.state);
         Vector<uint8_t> value(get_ir_tensor_bytes(&input));
         TENGINE_RETURN_IF_ERROR(
@@ -270,13 +277,21 @@ int write_first_values(Writing& writing)
         operators.push_back(make_operator(writing, kVarHandle, {}, {place}, options));
         operators.push_back(make_operator(writing, kAssignVariable, {place, place + 1}, {}, 0));
     }
-    if (writing.first_values_place < 0) return TENGINE_OK;
     const List<int32_t> none = builder.CreateVector(Vector<int32_t>());
     const auto all = builder.CreateVector(tensors);
     const auto steps = builder.CreateVector(operators);
     const auto name = builder.CreateString("first_values");
-    writing.subgraphs[static_cast<size_t>(writing.first_values_place)] =
-        file::CreateSubgraph(builder, all, none, none, steps, name);
+    *out_subgraph = file::CreateSubgraph(builder, all, none, none, steps, name);
+    return TENGINE_OK;
+}
+
+}  // namespace
+
+int write_first_values(Writing& writing)
+{
+    for (const auto& [once, place] : writing.first_values_places)
+        TENGINE_RETURN_IF_ERROR(
+            write_once(writing, once, &writing.subgraphs[static_cast<size_t>(place)]));
     return TENGINE_OK;
 }
 

@@ -46,6 +46,7 @@ class SubgraphWriter
     int call_first_values();
     void name_resource(int state, String* out_container, String* out_name) const;
     Offset<file::Options> name_handle(int state);
+    int check_sharing(const FirstValue& mine, const FirstValue& other) const;
     int add_first_value(int state);
     int check_resource(const struct node& node) const;
     int write_handles();
@@ -86,6 +87,7 @@ class SubgraphWriter
     Places places_;
     Vector<StateKind> state_kinds_;
     Vector<int32_t> handles_;                           // by state: the tensor of its resource
+    Vector<int32_t> called_;                            // subgraphs, by CALL_ONCE
     Map<std::pair<int32_t, int32_t>, int32_t> tables_;  // by keys and values: that of its resource
     Vector<Offset<file::Tensor>> tensors_;
     Vector<Offset<file::Operator>> operators_;

@@ -70,6 +70,30 @@ TEST_F(TfliteEntryWriterTest, SignaturesOfAFileAreWritten)
     EXPECT_EQ(print_tflite(save(other_)), text);
 }
 
+// A tmfile between them has the same, as the written file.
+TEST_F(TfliteEntryWriterTest, EachSignatureMayCallItsOwn)
+{
+    TfliteModel model = make_pair();
+    TfliteModel once = model.called[0];
+    once.tensors[1].values = bytes_of<float>({1, 2});
+    model.called.push_back(once);
+    TfliteModel& scale = model.called[1];
+    scale.operators.insert(scale.operators.begin(), {kCallOnce, {}, {}, {{0, 4, 3, {}}}});
+    ASSERT_TRUE(load(model)) << get_tengine_error();
+    for (int round = 0; round < 2; ++round) {
+        load_both(save(graph_), "add", "scale");
+        EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
+        EXPECT_EQ(step(other_, {2, 3}), (Floats{2, 6}));
+        EXPECT_EQ(step(other_, {2, 1}), (Floats{4, 6}));
+        EXPECT_EQ(step(graph_, {1, 1}), (Floats{5, 7}));
+        ASSERT_EQ(save_graph(graph_, "tengine", path_.c_str()), 0) << get_tengine_error();
+        close();
+        unload();
+        graph_ = create_graph(nullptr, "tengine", path_.c_str());
+        ASSERT_NE(graph_, nullptr) << get_tengine_error();
+    }
+}
+
 // Variables of both signatures are found by container and name.
 TEST_F(TfliteEntryWriterTest, VariablesStayApart)
 {
