@@ -164,7 +164,7 @@ std::vector<fs::path> find_tests(const std::vector<std::string>& folders)
 int run_all(const std::vector<std::string>& folders, const RunSettings& settings,
             const NotSupportedList& list)
 {
-    static const char* const kWords[] = {"pass", "listed", "FAIL", "older"};
+    static const char* const kWords[] = {"pass", "listed", "FAIL", "lacks"};
     std::map<std::string, Count> operators;
     int verdicts[] = {0, 0, 0, 0}, nodes = 0, device_nodes = 0;
     run_in_children(find_tests(folders), settings, [&](const fs::path& test, const Outcome& raw) {
@@ -187,6 +187,9 @@ int run_all(const std::vector<std::string>& folders, const RunSettings& settings
                 verdicts[2]);
     if (settings.opset > 0)
         std::printf("%d have what opset %d does not have\n", verdicts[3], settings.opset);
+    else if (!settings.through.empty())
+        std::printf("%d have what the format %s does not have\n", verdicts[3],
+                    settings.through.c_str());
     if (!settings.device.empty())
         std::printf("%d of %d nodes ran on %s\n", device_nodes, nodes, settings.device.c_str());
     return verdicts[2];

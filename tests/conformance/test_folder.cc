@@ -326,6 +326,9 @@ Graph convert(context_t context, graph_t graph, const RunSettings& settings)
     const int status = save_graph(graph, format.c_str(), file.c_str());
     if (status < 0 && settings.opset > 0 && get_tengine_errno() == TENGINE_ENOTSUP)
         throw NotInOpset(get_tengine_error());
+    const bool is_refused =
+        get_tengine_errno() == TENGINE_EOPERATOR || get_tengine_errno() == TENGINE_EDTYPE;
+    if (status < 0 && format == "tflite" && is_refused) throw NotInOpset(get_tengine_error());
     check(status, "save");
     Graph converted(create_graph(context, format.c_str(), file.c_str()));
     fs::remove(file);

@@ -18,7 +18,7 @@ enum class Verdict : char
     kPassed,
     kNotSupported,  // the library refused it, naming the unsupported part
     kFailed,        // a wrong result, or another error
-    kNotInOpset,    // the opset that the model was to be written for lacks an operator
+    kNotInOpset,    // the opset or format that the model was to be written for lacks an operator
 };
 
 struct Outcome

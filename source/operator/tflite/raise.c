@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/graph.h"
 #include "operator/infer.h"
 #include "operator/tengine/move.h"
 
@@ -17,11 +18,12 @@ static int raise_by(const tfl_raisings_t* table, struct graph* graph, struct nod
 
 int raise_tfl_picture(struct graph* graph, struct node* node)
 {
-    static const tfl_raisings_t* const tables[] = {&tfl_picture_raisings, &tfl_composed_raisings,
-                                                   &tfl_gelu_raisings, &tfl_quantized_raisings,
-                                                   &tfl_recurrent_raisings};
+    static const tfl_raisings_t* const tables[] = {
+        &tfl_picture_raisings, &tfl_composed_raisings,  &tfl_function_raisings, &tfl_place_raisings,
+        &tfl_gelu_raisings,    &tfl_quantized_raisings, &tfl_recurrent_raisings};
+    const int number = (int)(sizeof tables / sizeof *tables);
     int status = OP_NOT_RAISED;
-    for (int i = 0; i < 5 && status == OP_NOT_RAISED; ++i)
+    for (int i = 0; i < number && status == OP_NOT_RAISED; ++i)
         status = raise_by(tables[i], graph, node);
     return status;
 }
@@ -57,6 +59,12 @@ struct tensor* end_raised(emitter_t* emit, int data_type, const int dims[], int 
     if (status == TENGINE_OK) status = set_ir_tensor_shape(result, dims, rank);
     if (status < 0) emit->status = status;
     return result;
+}
+
+bool is_raised_output_read(const struct node* node, int output)
+{
+    const struct tensor* tensor = get_ir_node_output(node, output);
+    return tensor && (tensor->consumer_num > 0 || is_ir_graph_output(node->graph, tensor->index));
 }
 
 int finish_raised(emitter_t* emit)

@@ -33,6 +33,8 @@ typedef struct tfl_raisings
 
 extern const tfl_raisings_t tfl_picture_raisings;    // raise_picture.c
 extern const tfl_raisings_t tfl_composed_raisings;   // raise_composed.c
+extern const tfl_raisings_t tfl_function_raisings;   // raise_functions.c
+extern const tfl_raisings_t tfl_place_raisings;      // raise_places.c
 extern const tfl_raisings_t tfl_gelu_raisings;       // raise_gelu.c
 extern const tfl_raisings_t tfl_quantized_raisings;  // raise_quantized.c
 extern const tfl_raisings_t tfl_recurrent_raisings;  // raise_recurrent.c
@@ -48,6 +50,9 @@ enum tfl_type
     TFL_TYPE_INT32 = 2,
     TFL_TYPE_INT64 = 4
 };
+
+// Whether a node or the program reads the output.
+bool is_raised_output_read(const struct node* node, int output);
 
 // Ends an operator between others, which has no rule for its shape.
 struct tensor* end_raised(emitter_t* emit, int data_type, const int dims[], int rank);

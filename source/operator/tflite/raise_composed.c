@@ -18,16 +18,18 @@ static struct tensor* emit_mean(emitter_t* emit, struct tensor* input, const int
 }
 
 // (x - mean) / sqrt(variance + epsilon) along the axes; `centred` false: x / sqrt(mean square).
+// `out_parts`: the mean, if the values are centred, and the deviation.
 static struct tensor* emit_normalised(emitter_t* emit, struct tensor* input, const int64_t axes[],
-                                      int number, bool centred)
+                                      int number, bool centred, struct tensor* out_parts[2])
 {
     const float epsilon = get_ir_node_float(emit->origin, "epsilon", 1e-5f);
     struct tensor* part = input;
-    if (centred) part = emit_op(emit, "Sub", 2, input, emit_mean(emit, input, axes, number));
+    out_parts[0] = centred ? emit_mean(emit, input, axes, number) : NULL;
+    if (centred) part = emit_op(emit, "Sub", 2, input, out_parts[0]);
     struct tensor* square = emit_mean(emit, emit_op(emit, "Mul", 2, part, part), axes, number);
-    struct tensor* root =
+    out_parts[1] =
         emit_op(emit, "Sqrt", 1, emit_op(emit, "Add", 2, square, emit_float(emit, epsilon)));
-    return emit_op(emit, "Div", 2, part, root);
+    return emit_op(emit, "Div", 2, part, out_parts[1]);
 }
 
 // Multiplies by `scale` and adds `bias`, either of which may be absent.
@@ -44,17 +46,17 @@ static int compose_layer_norm(struct graph* graph, struct node* node)
     struct tensor* input = get_ir_node_input(node, 0);
     int64_t axes[MAX_SHAPE_DIM_NUM], axis = get_ir_node_int(node, "axis", -1);
     int number = 0;
-    const struct tensor *mean = get_ir_node_output(node, 1), *spread = get_ir_node_output(node, 2);
-    if ((mean && mean->consumer_num > 0) || (spread && spread->consumer_num > 0))
-        return refuse_raising(node, "its mean or deviation is read");
     if (axis < 0) axis += input->dim_num;
     for (; axis < input->dim_num; ++axis)
         axes[number++] = axis;
     emitter_t emit = start_emitting(graph, node);
-    struct tensor* result = emit_normalised(&emit, input, axes, number, centred);
-    return finish_emitting(
-        &emit, 1,
-        emit_scaled(&emit, result, get_ir_node_input(node, 1), get_ir_node_input(node, 2)));
+    struct tensor* parts[2];
+    struct tensor* results[3] = {emit_normalised(&emit, input, axes, number, centred, parts)};
+    results[0] =
+        emit_scaled(&emit, results[0], get_ir_node_input(node, 1), get_ir_node_input(node, 2));
+    if (is_raised_output_read(node, 1)) results[1] = parts[0];
+    if (is_raised_output_read(node, 2)) results[2] = emit_op(&emit, "Reciprocal", 1, parts[1]);
+    return finish_emitting_list(&emit, results, node->output_num);
 }
 
 // A list of values of the channels, for tensors with these on axis 1.
@@ -76,7 +78,8 @@ static int compose_instance_norm(struct graph* graph, struct node* node)
     emitter_t emit = start_emitting(graph, node);
     struct tensor* scale = emit_channels(&emit, get_ir_node_input(node, 1), rank);
     struct tensor* bias = emit_channels(&emit, get_ir_node_input(node, 2), rank);
-    struct tensor* result = emit_normalised(&emit, input, axes, rank - 2, true);
+    struct tensor* parts[2];
+    struct tensor* result = emit_normalised(&emit, input, axes, rank - 2, true, parts);
     return finish_emitting(&emit, 1, emit_scaled(&emit, result, scale, bias));
 }
 
@@ -188,6 +191,11 @@ static int compose_sum_square(struct graph* graph, struct node* node)
     return compose_reduction(graph, node, NULL, NULL);
 }
 
+static int compose_log_sum(struct graph* graph, struct node* node)
+{
+    return compose_reduction(graph, node, "Identity", "Log");
+}
+
 static const tfl_raising_t rows[] = {
     {"BatchNormalization", compose_batch_norm},
     {"HardSigmoid", compose_hard_sigmoid},
@@ -197,6 +205,7 @@ static const tfl_raising_t rows[] = {
     {"RMSNormalization", compose_layer_norm},
     {"ReduceL1", compose_l1},
     {"ReduceL2", compose_l2},
+    {"ReduceLogSum", compose_log_sum},
     {"ReduceSumSquare", compose_sum_square},
     {"Softplus", compose_softplus},
     {"Swish", compose_swish},

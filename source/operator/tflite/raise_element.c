@@ -238,18 +238,34 @@ static int raise_gelu(struct graph* graph, struct node* node)
     return finish_raised(&emit);
 }
 
+static bool is_wide_float(int type)
+{
+    return type == TENGINE_DT_FP32 || type == TENGINE_DT_FP16;
+}
+
 static int raise_cast(struct graph* graph, struct node* node)
 {
     if (get_ir_node_input(node, 0)->data_type == TENGINE_DT_STRING ||
         get_ir_node_output(node, 0)->data_type == TENGINE_DT_STRING)
         return refuse_raising(node, "CAST does not convert strings");
+    if (get_ir_node_int(node, "saturate", 1) == 0 &&
+        get_data_type_bits(get_ir_node_output(node, 0)->data_type) == 8 &&
+        is_wide_float(get_ir_node_input(node, 0)->data_type))
+        return refuse_raising(node, "its values do not saturate, those of CAST do");
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, "tflite.CAST", 1, get_ir_node_input(node, 0));
     return finish_raised(&emit);
 }
 
+// Where nothing is dropped.
 static int raise_dropout(struct graph* graph, struct node* node)
 {
+    const struct tensor *ratio = get_ir_node_input(node, 1), *training = get_ir_node_input(node, 2);
+    float share = 0.5f;
+    const bool trains = training && (training->tensor_type != TENSOR_TYPE_CONST ||
+                                     !training->data || training->u8[0] != 0);
+    const bool drops = !ratio || !read_raised_float(node, 1, &share) || share != 0;
+    if (trains && drops) return refuse_raising(node, "it trains");
     keep_ir_node_inputs(node, 1);
     return rewrite_as(graph, node, "Identity");
 }

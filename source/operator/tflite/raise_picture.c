@@ -233,9 +233,8 @@ static bool may_pool(struct node* node, struct window* window, int* out_status)
     if (!is_flat(node)) return false;
     *out_status = resolve_pool_window(node, window);
     if (*out_status < 0) return false;
-    const struct tensor* indices = get_ir_node_output(node, 1);
     const bool is_plain = window->axes[0].dilation == 1 && window->axes[1].dilation == 1;
-    if (is_plain && (!indices || indices->consumer_num == 0)) return true;
+    if (is_plain && !is_raised_output_read(node, 1)) return true;
     refuse_raising(node, "the pools of TensorFlow Lite have neither dilations nor indices");
     return false;
 }

@@ -108,6 +108,38 @@ int raise_bodies(node& node)
     return TENGINE_OK;
 }
 
+// The results of a node, which may be gone when it is raised.
+class Results
+{
+  public:
+    explicit Results(const node& node) : name_(node.name), op_(get_ir_node_op(&node))
+    {
+        tensors_.assign(node.output_tensors, node.output_tensors + node.output_num);
+    }
+
+    // Fails where something reads a result that no node has any more.
+    int check(const graph& graph) const
+    {
+        for (size_t i = 0; i < tensors_.size(); ++i) {
+            const struct tensor* tensor =
+                tensors_[i] < 0 ? nullptr : graph.tensor_list[tensors_[i]];
+            const bool is_lost =
+                tensor && tensor->producer < 0 && tensor->tensor_type == TENSOR_TYPE_VAR &&
+                (tensor->consumer_num > 0 || is_ir_graph_output(&graph, tensor->index));
+            if (!is_lost) continue;
+            return tengine_error_set(
+                TENGINE_EOPERATOR,
+                "%s '%s': its result %zu is read: it has no form in TensorFlow Lite", op_.c_str(),
+                name_.c_str(), i);
+        }
+        return TENGINE_OK;
+    }
+
+  private:
+    String name_, op_;
+    Vector<int32_t> tensors_;
+};
+
 // A node that one row makes is raised by another: the list grows.
 template <class Raise>
 int raise_nodes(graph& graph, bool all, const Raise& raise)
@@ -124,8 +156,10 @@ int raise_nodes(graph& graph, bool all, const Raise& raise)
             if (all) TENGINE_RETURN_IF_ERROR(raise_bodies(*node));
             continue;
         }
+        const Results results(*node);
         const int status = find_unknown_shape(*node) ? int{OP_NOT_RAISED} : raise(&graph, node);
         if (status < 0) return status;
+        TENGINE_RETURN_IF_ERROR(results.check(graph));
         if (status == OP_NOT_RAISED && all) return fail_to_raise(*node);
     }
     tengine_error_clear();
