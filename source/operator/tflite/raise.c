@@ -19,8 +19,9 @@ static int raise_by(const tfl_raisings_t* table, struct graph* graph, struct nod
 int raise_tfl_picture(struct graph* graph, struct node* node)
 {
     static const tfl_raisings_t* const tables[] = {
-        &tfl_picture_raisings, &tfl_composed_raisings,  &tfl_function_raisings, &tfl_place_raisings,
-        &tfl_gelu_raisings,    &tfl_quantized_raisings, &tfl_recurrent_raisings};
+        &tfl_picture_raisings,   &tfl_composed_raisings,  &tfl_function_raisings,
+        &tfl_attention_raisings, &tfl_loss_raisings,      &tfl_place_raisings,
+        &tfl_gelu_raisings,      &tfl_quantized_raisings, &tfl_recurrent_raisings};
     const int number = (int)(sizeof tables / sizeof *tables);
     int status = OP_NOT_RAISED;
     for (int i = 0; i < number && status == OP_NOT_RAISED; ++i)

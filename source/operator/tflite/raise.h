@@ -34,6 +34,8 @@ typedef struct tfl_raisings
 extern const tfl_raisings_t tfl_picture_raisings;    // raise_picture.c
 extern const tfl_raisings_t tfl_composed_raisings;   // raise_composed.c
 extern const tfl_raisings_t tfl_function_raisings;   // raise_functions.c
+extern const tfl_raisings_t tfl_attention_raisings;  // raise_attention.c
+extern const tfl_raisings_t tfl_loss_raisings;       // raise_loss.c
 extern const tfl_raisings_t tfl_place_raisings;      // raise_places.c
 extern const tfl_raisings_t tfl_gelu_raisings;       // raise_gelu.c
 extern const tfl_raisings_t tfl_quantized_raisings;  // raise_quantized.c

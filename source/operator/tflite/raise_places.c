@@ -169,6 +169,24 @@ static int place_hardmax(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, emit_cast(&emit, is_largest, input->data_type));
 }
 
+// The last of equal elements: the first one of the reversed axis.
+static int place_last(struct graph* graph, struct node* node)
+{
+    struct tensor* input = get_ir_node_input(node, 0);
+    const int64_t axis = resolve_axis(node, get_ir_node_int(node, "axis", 0));
+    if (get_ir_node_int(node, "select_last_index", 0) == 0) return OP_NOT_RAISED;
+    const int64_t length = input->dims[axis], last = -1, end = -length - 1;
+    emitter_t emit = start_emitting(graph, node);
+    struct tensor* reversed =
+        emit_op(&emit, "Slice", 5, input, emit_ints(&emit, &last, 1), emit_ints(&emit, &end, 1),
+                emit_ints(&emit, &axis, 1), emit_ints(&emit, &last, 1));
+    begin_op(&emit, get_ir_node_op(node), 1, reversed);
+    emit_attr_int(&emit, "axis", axis);
+    emit_attr_int(&emit, "keepdims", get_ir_node_int(node, "keepdims", 1));
+    struct tensor* place = end_op(&emit);
+    return finish_emitting(&emit, 1, emit_op(&emit, "Sub", 2, emit_int(&emit, length - 1), place));
+}
+
 // x / norm along an axis, and 0 where the norm is 0.
 static int place_lp_normalization(struct graph* graph, struct node* node)
 {
@@ -187,6 +205,8 @@ static int place_lp_normalization(struct graph* graph, struct node* node)
 }
 
 static const tfl_raising_t rows[] = {
+    {"ArgMax", place_last},
+    {"ArgMin", place_last},
     {"GatherElements", place_gather_elements},
     {"Hardmax", place_hardmax},
     {"LpNormalization", place_lp_normalization},

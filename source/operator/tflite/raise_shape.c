@@ -286,8 +286,7 @@ static int raise_arg(struct graph* graph, struct node* node)
     const struct tensor* input = get_ir_node_input(node, 0);
     const bool is_max = strcmp(get_ir_node_op(node), "ArgMax") == 0;
     const int64_t axis = find_axis(node, get_ir_node_int(node, "axis", 0));
-    if (get_ir_node_int(node, "select_last_index", 0) != 0)
-        return refuse_raising(node, "it gives the last of equal elements");
+    if (get_ir_node_int(node, "select_last_index", 0) != 0) return OP_NOT_RAISED;
     emitter_t emit = start_emitting(graph, node);
     begin_op(&emit, is_max ? "tflite.ARG_MAX" : "tflite.ARG_MIN", 2, get_ir_node_input(node, 0),
              emit_scalar(&emit, axis));
