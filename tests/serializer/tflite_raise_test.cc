@@ -108,6 +108,17 @@ const Raised kRaised[] = {
          line("const b float 4 = 1 2 3 4") + line("Gemm x w b -> y : transB=1"),
      "FULLY_CONNECTED", 1e-5f},
     {"Softmax", kList + line("Softmax x -> y : axis=1"), "TRANSPOSE SOFTMAX TRANSPOSE"},
+    {"Elu", kList + line("Elu x -> y : alpha=2.5"), "RELU MINIMUM EXP SUB MUL ADD"},
+    {"Angle", kList + line("Tanh x -> t") + line("Asin t -> y"), "TANH SUB ADD MUL SQRT ATAN2"},
+    {"Half", kList + line("Trilu x -> y"), "SELECT_V2"},
+    {"Places",
+     kList + line("const i int64 2,3,2 = 0 1 -1 2 3 0 1 1 2 -4 0 3") +
+         line("GatherElements x i -> y : axis=2"),
+     "GATHER_ND"},
+    {"Updates",
+     kList + line("const i int64 2,1 = 1 -2") + line("const u float 2,3,4 = " + numbers(24)) +
+         line("ScatterND x i u -> y"),
+     "SCATTER_ND SCATTER_ND GREATER SELECT_V2"},
     {"LayerNorm",
      kList + line("const s float 4 = 1 2 3 4") + line("const b float 4 = 0 1 0 -1") +
          line("LayerNormalization x s b -> y"),
@@ -351,6 +362,62 @@ TEST_F(TfliteRaise, LoopsWithAConditionAreSubgraphs)
     EXPECT_EQ(result, expected);
 }
 
+// From 2 to 5 iterations: the body reads their number, and the condition may end them before.
+TEST_F(TfliteRaise, IterationsAreCounted)
+{
+    const std::string limits[] = {
+        line("const m int64 - = 3") + line("Loop m _ x -> y"),
+        line("const m int64 1 = 5") + line("const on bool - = 1") + line("Loop m on x -> y"),
+        line("const m int64 - = 3") + line("const on bool - = 0") + line("Loop m on x -> y"),
+        line("const m int64 - = 0") + line("Loop m _ x -> y"),
+        line("ReduceMax x -> t : keepdims=0") + line("const f float - = 2") + line("Mul t f -> u") +
+            line("Cast u -> m : to=7") + line("Loop m _ x -> y")};
+    const std::string bodies[] = {
+        line("Identity d -> c"), line("const l float - = 20") + line("Abs w -> a") +
+                                     line("ReduceMax a -> t : keepdims=0") + line("Less t l -> c")};
+    for (const std::string& limit : limits)
+        for (const std::string& condition : bodies) {
+            SCOPED_TRACE(limit + condition);
+            unload();
+            load_text(kList + limit + line("body body") + line("in i int64 -") +
+                      line("in d bool -") + line("in v float 2,3,4") + line("Cast i -> j : to=1") +
+                      line("Add v v -> s") + line("Add s j -> w") + condition + line("out c w") +
+                      line("end"));
+            const std::vector<float> expected = run();
+            if (!reload() && get_tengine_errno() == TENGINE_ENOENT)
+                GTEST_SKIP() << "this build has no .tflite";
+            ASSERT_TRUE(graph_) << get_tengine_error();
+            EXPECT_EQ(run(), expected);
+            EXPECT_TRUE(reload()) << get_tengine_error();
+            EXPECT_EQ(run(), expected);
+        }
+}
+
+// The rows that iterations give, and the last value, which another node reads.
+TEST_F(TfliteRaise, ResultsOfIterationsAreCollected)
+{
+    for (const char* number : {"0", "1", "4"}) {
+        SCOPED_TRACE(number);
+        unload();
+        load_text(kList + line(std::string("const m int64 - = ") + number) +
+                  line("Loop m _ x -> z rows ints") + line("body body") + line("in i int64 -") +
+                  line("in d bool -") + line("in v float 2,3,4") + line("Cast i -> j : to=1") +
+                  line("Add v j -> w") + line("Neg w -> n") + line("out d w n i") + line("end") +
+                  line("const a int64 1 = 0") + line("const sum float 2,3,4 = " + numbers(24)) +
+                  line("ReduceSum rows a -> total : keepdims=0") + line("Add z total -> y0") +
+                  line("ReduceSum ints -> k : keepdims=0") + line("Cast k -> kf : to=1") +
+                  line("Mul sum kf -> scaled") + line("Add y0 scaled -> y"));
+        const std::vector<float> expected = run();
+        if (!reload() && get_tengine_errno() == TENGINE_ENOENT)
+            GTEST_SKIP() << "this build has no .tflite";
+        ASSERT_TRUE(graph_) << get_tengine_error();
+        const std::vector<float> result = run();
+        ASSERT_EQ(result.size(), expected.size());
+        for (size_t i = 0; i < result.size(); ++i)
+            EXPECT_NEAR(result[i], expected[i], 1e-5f) << i;
+    }
+}
+
 // ---- quantised models ----
 
 // x → QuantizeLinear → DequantizeLinear → Conv, Relu → QuantizeLinear → … → y
@@ -422,13 +489,22 @@ TEST_F(TfliteRaise, AnErrorNamesNodeAndOperator)
 {
     const std::pair<std::string, const char*> refused[] = {
         {kList + line("Erf x -> y"), "Erf"},
-        {kList + line("Elu x -> y : alpha=2.5"),
-         "its alpha is 2.5, expected 1: it has no form in "
-         "TensorFlow Lite"},
+        {kList + line("const r float - = 0.5") + line("const t bool - = 1") +
+             line("Dropout x r t -> y"),
+         "it trains: it has no form in TensorFlow Lite"},
+        {line("in x float 2,3,4") + line("out y m") + line("Dropout x -> y m"),
+         "its result 1 is read"},
+        {kList + line("Mod x x -> y : fmod=1"), "its result has the sign of the dividend"},
         {kPicture + line("const w float 2,2,3,3 = " + numbers(36)) +
              line("ConvTranspose x w -> y : dilations=2,2"),
          "TRANSPOSE_CONV has neither groups nor dilations"},
-        {kList + line("Hardmax x -> y"), "TensorFlow Lite has no such operator"},
+        {line("in x float 2,2") + line("out y") + line("Det x -> y"),
+         "TensorFlow Lite has no such operator"},
+        {kList + line("ReduceMax x -> t : keepdims=0") + line("Cast t -> m : to=7") +
+             line("const on bool - = 1") + line("Loop m on x -> z w") + line("body body") +
+             line("in i int64 -") + line("in d bool -") + line("in v float 2,3,4") +
+             line("Add v v -> s") + line("out d s s") + line("end") + line("Abs z -> y"),
+         "known only at run time"},
         {make_layer("RNN", 1, 2, "b -> y", " direction='bidirectional' activations='Tanh','Elu'"),
          "its activations are not all"},
         {make_layer("RNN", 1, 1, "b l -> y", "", "3 2"), "sequence_lens is not the constant 3"},

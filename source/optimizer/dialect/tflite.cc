@@ -3,11 +3,13 @@
 #include <utility>
 
 #include "base/containers.hpp"
+#include "base/maps.hpp"
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/name_index.h"
 #include "operator/fail.h"
 #include "operator/tflite/raise.h"
+#include "optimizer/dialect/counted_loop.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
 #include "optimizer/pass/unknown_shape.h"
@@ -80,6 +82,23 @@ const struct tensor* find_body_input(const graph& given, int index, graph& made)
     return constant;
 }
 
+// A body that was changed has constants of its own, which the written one gets.
+void take_constants(graph& given, graph& made)
+{
+    Map<const void*, struct tensor*> owners;
+    for (int i = 0; i < given.tensor_num; ++i)
+        if (struct tensor* tensor = given.tensor_list[i]; tensor && tensor->free_host_mem)
+            owners.emplace(tensor->data, tensor);
+    for (int i = 0; i < made.tensor_num; ++i) {
+        struct tensor* tensor = made.tensor_list[i];
+        const auto owner = tensor && tensor->data ? owners.find(tensor->data) : owners.end();
+        if (owner == owners.end() || tensor->free_host_mem || !owner->second->free_host_mem)
+            continue;
+        tensor->free_host_mem = 1;
+        owner->second->free_host_mem = 0;
+    }
+}
+
 int raise_body(ir_body_t& body)
 {
     graph* made = nullptr;
@@ -95,6 +114,7 @@ int raise_body(ir_body_t& body)
         const bool is_captured = i >= body.input_num - body.capture_num;
         status = input ? add_ir_body_input(&raised, input, is_captured) : tengine_error_code();
     }
+    if (status == TENGINE_OK) take_constants(*body.graph, *made);
     std::swap(body, raised);
     destroy_ir_graph(raised.graph);
     free_memory(raised.inputs);
@@ -153,6 +173,7 @@ int raise_nodes(graph& graph, bool all, const Raise& raise)
             continue;
         }
         if (is_control(*node) && !find_unknown_shape(*node)) {
+            if (all && is_op(node, "Loop")) TENGINE_RETURN_IF_ERROR(count_loop(graph, *node));
             if (all) TENGINE_RETURN_IF_ERROR(raise_bodies(*node));
             continue;
         }

@@ -538,7 +538,7 @@ int copy_bodies(node& node)
         ir_body_t& body = to->list[i];
         GraphPointer copy;
         TENGINE_RETURN_IF_ERROR(copy_to_execution_graph(*given.graph, &copy));
-        copy->core->source = nullptr;
+        TENGINE_RETURN_IF_ERROR(leave_source(*given.graph, *copy));
         copy->core->outer = node.graph;
         copy->attribute->context = node.graph->attribute->context;
         share_kernels(*given.graph, *copy);

@@ -106,7 +106,7 @@ int SubgraphWriter::write_while(const struct node& node)
     const int values = own - 2;
     const struct tensor* iteration = work.tensor_list[body.inputs[0]];
     const bool counts = get_ir_node_input(&node, 0) || iteration->consumer_num > 0;
-    if (counts || !get_ir_node_input(&node, 1) || node.output_num != values ||
+    if (counts || !get_ir_node_input(&node, 1) || node.output_num > values ||
         work.tensor_list[body.inputs[1]]->consumer_num > 0)
         return fail_node(&node, TENGINE_EOPERATOR,
                          "it has a number of iterations or collects results, TensorFlow Lite's "
@@ -134,7 +134,8 @@ int SubgraphWriter::write_while(const struct node& node)
     }
     Vector<int32_t> outputs;
     for (int i = skipped; i < node.input_num; ++i) {
-        outputs.push_back(i > 1 && i < own ? place_of(node.output_tensors[i - 2]) : -1);
+        const bool is_result = i > 1 && i < own && i - 2 < node.output_num;
+        outputs.push_back(is_result ? place_of(node.output_tensors[i - 2]) : -1);
         if (outputs.back() < 0)
             TENGINE_RETURN_IF_ERROR(
                 write_unread(*graph_.tensor_list[node.input_tensors[i]], &outputs.back()));
