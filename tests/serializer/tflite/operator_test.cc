@@ -77,12 +77,37 @@ TfliteTensor number(const char* name, float value)
 
 constexpr int kGather = 36, kTransposeConv = 67, kSparseToDense = 68, kFakeQuant = 80,
               kMatrixDiag = 113, kQuantize = 114, kMatrixSetDiag = 115, kSuppression4 = 120,
-              kSuppression5 = 121, kSegmentSum = 125, kRfft = 131, kReal = 134,
-              kConv3dTranspose = 141, kBroadcastArgs = 145, kNormal = 146, kBucketize = 147,
-              kMultinomial = 149, kUpdateSlice = 151, kSegmentProd = 153, kSegmentMax = 154,
-              kSegmentMin = 157, kBitcast = 159, kDilate = 203;
+              kSuppression5 = 121, kLeakyRelu = 98, kHardSwish = 117, kSegmentSum = 125,
+              kRfft = 131, kReal = 134, kConv3dTranspose = 141, kBroadcastArgs = 145, kNormal = 146,
+              kBucketize = 147, kMultinomial = 149, kUpdateSlice = 151, kSegmentProd = 153,
+              kSegmentMax = 154, kSegmentMin = 157, kBitcast = 159, kDilate = 203;
 
 const TfliteTensor kBoxes = {"boxes", {3, 4}}, kScores = {"scores", {3}};
+
+// The results are those of LiteRT 2.5.3, whose integers differ from the rounded real values.
+const std::vector<OperatorCase> kFunctionsOfBytes = {
+    {"leaky relu",
+     kLeakyRelu,
+     {{"x", {6}, kTfliteInt8, {}, {0.05463477596640587f}, {-10}}},
+     {{"y", {6}, kTfliteInt8, {}, {0.03435983136296272f}, {-90}}},
+     {{0, 4, word_of(0.2f)}},
+     {bytes_of<int8_t>({-128, -100, -62, -10, 40, 79})},
+     {bytes_of<int8_t>({-127, -118, -106, -90, -11, 51})}},
+    {"leaky relu whose factor is too large for XNNPACK",
+     kLeakyRelu,
+     {{"x", {4}, kTfliteInt8, {}, {1.0f}, {0}}},
+     {{"y", {4}, kTfliteInt8, {}, {0.0078125f}, {0}}},
+     {{0, 4, word_of(-2.0f)}},
+     {bytes_of<int8_t>({-128, 0, 1, 127})},
+     {bytes_of<int8_t>({127, 0, 127, 127})}},
+    {"hard swish",
+     kHardSwish,
+     {{"x", {4}, kTfliteInt8, {}, {0.1884274184703827f}, {5}}},
+     {{"y", {4}, kTfliteInt8, {}, {0.09164731204509735f}, {-124}}},
+     {},
+     {bytes_of<int8_t>({-128, 2, 5, 32})},
+     {bytes_of<int8_t>({-124, -126, -124, -69})}},
+};
 
 const std::vector<OperatorCase> kScattered = {
     {"segment_sum",
@@ -253,6 +278,7 @@ class TfliteOperatorTest : public TfliteModelTest
 TEST_F(TfliteOperatorTest, Results)
 {
     std::vector<OperatorCase> cases = kScattered;
+    cases.insert(cases.end(), kFunctionsOfBytes.begin(), kFunctionsOfBytes.end());
     cases.insert(cases.end(), kOthers.begin(), kOthers.end());
     for (const OperatorCase& entry : cases) {
         SCOPED_TRACE(entry.name);
