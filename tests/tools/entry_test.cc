@@ -158,6 +158,90 @@ TEST_F(Entries, AreCompiledAndMeasured)
     EXPECT_EQ(finished.status, 0) << finished.errors;
 }
 
+// y = x W and y = -(before + x W), whose W is the same.
+std::string write_product(const std::string& folder, const std::string& name, int64_t rows)
+{
+    constexpr int64_t kSize = 64;
+    fs::create_directories(folder + "/" + name);
+    ModelMaker maker({rows, kSize});
+    std::vector<float> weights(kSize * kSize);
+    for (size_t i = 0; i < weights.size(); ++i)
+        weights[i] = static_cast<float>(static_cast<int>(i * 7919 % 255) - 127) / 640;
+    maker.constant("w", {kSize, kSize}, weights);
+    maker.node("MatMul", {"x", "w"}, "product");
+    if (rows > 1) {
+        maker.node("Relu", {"product"}, "y");
+    } else {
+        maker.add_input("before", {1, kSize});
+        maker.node("Add", {"before", "product"}, "now");
+        maker.node("Neg", {"now"}, "y");
+        auto* now = maker.model.mutable_graph()->add_output();
+        *now = maker.model.graph().output(0);
+        now->set_name("now");
+    }
+    return maker.write(folder + "/" + name);
+}
+
+void write_samples(const std::string& folder, int rows, float scale)
+{
+    fs::create_directories(folder);
+    for (int i = 0; i < 4; ++i) {
+        Tensor sample = tools::make_tensor(TENGINE_DT_FP32, {rows, 64});
+        for (int k = 0; k < rows * 64; ++k)
+            tools::set_element(&sample, static_cast<size_t>(k),
+                               scale * static_cast<float>((k * 31 + i * 17) % 101 - 50) / 50);
+        tools::write_tensor(folder + "/" + std::to_string(i) + ".npy", sample);
+    }
+}
+
+// The ranges of each entry are those of its samples, and W is in the file once.
+TEST_F(Entries, AreQuantised)
+{
+    const std::string many = write_product(folder_, "many", 8);
+    const std::string one = write_product(folder_, "one", 1);
+    Finished finished = run({"convert", "--entry", "many=" + many, "--entry", "one=" + one, model_,
+                             "--keep-state", "before=now"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    write_samples(folder_ + "/data/many", 8, 1);
+    write_samples(folder_ + "/data/one", 1, 100);
+    const std::string made = folder_ + "/int8.tmfile", json = folder_ + "/report.json";
+    finished = run({"quantize", model_, "-o", made, "--data", folder_ + "/data", "--json", json});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    EXPECT_THAT(finished.output, HasSubstr("entry       many\n"));
+    EXPECT_THAT(finished.output, HasSubstr("entry       one\n"));
+    const nlohmann::json report = nlohmann::json::parse(read_bytes(json));
+    EXPECT_EQ(report["entries"][1]["entry"], "one");
+    const auto scale_of = [&](size_t entry) {
+        for (const auto& layer : report["entries"][entry]["report"]["layers"])
+            if (layer["tensor"] == "y") return layer["scale"].get<double>();
+        return 0.0;
+    };
+    EXPECT_GT(scale_of(0), 0);
+    EXPECT_GT(scale_of(1), 50 * scale_of(0));
+    // The 4096 bytes of W are not there twice, and nothing is left of the work.
+    size_t apart = 0;
+    for (const char* entry : {"many", "one"}) {
+        const std::string alone = folder_ + "/" + entry + ".tmfile";
+        ASSERT_EQ(run({"convert", made, alone, "--entry", entry}).status, 0);
+        apart += fs::file_size(alone);
+    }
+    EXPECT_LT(fs::file_size(made), apart - 4000);
+    for (const auto& file : fs::directory_iterator(folder_))
+        EXPECT_THAT(file.path().string(), Not(HasSubstr("unfinished")));
+    EXPECT_THAT(run({"inspect", made}).output, HasSubstr("entries     many*, one\n"));
+    for (const char* entry : {"many", "one"}) {
+        const std::string input = folder_ + "/data/" + entry + "/0.npy";
+        const std::string expected = folder_ + "/expected_" + entry;
+        ASSERT_EQ(
+            run({"run", model_, "--entry", entry, "--input", input, "--output", expected}).status,
+            0);
+        finished = run({"run", made, "--entry", entry, "--precision", "int8", "--input", input,
+                        "--expect", "y=" + expected + "/y.npy", "--tolerance",
+                        entry == std::string("one") ? "8" : "0.08"});
+        EXPECT_EQ(finished.status, 0) << finished.output << finished.errors;
+    }
+}
+
 TEST_F(Entries, Mistakes)
 {
     join();
@@ -182,8 +266,12 @@ TEST_F(Entries, Mistakes)
            "none of this name");
     expect({"convert", model_, folder_ + "/x.tmfile", "--shape", "z=1"}, 1,
            "no entry of the model has an input 'z'");
-    expect({"quantize", model_, "-o", folder_ + "/x.tmfile", "--data", folder_}, 1,
-           "has several entries, which are quantised one by one");
+    expect({"quantize", model_, "-o", folder_ + "/x.onnx", "--random", "2"}, 2,
+           "must end in .tmfile");
+    expect({"quantize", model_, "--dynamic", "-o", folder_ + "/x.onnx"}, 2, "has several entries");
+    expect({"quantize", model_, "-o", folder_ + "/x.tmfile", "--table", folder_ + "/x", "--random",
+            "2"},
+           2, "are for a model of one graph");
     expect({"compile", model_, "-o", folder_ + "/x.tflite"}, 1, "there is nothing to keep");
 }
 

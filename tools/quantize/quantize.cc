@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `tengine quantize`: post-training quantisation of a float model to int8.
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "command.h"
@@ -16,8 +18,11 @@
 #include "quantize/quantize_report.h"
 #include "quantize/samples.h"
 #include "quantize/table.h"
+#include "temporary_folder.h"
+#include "tengine/entry.h"
 #include "tensor_file/failure.h"
 #include "tensor_file/tensor_file.h"
+#include "text.h"
 
 namespace tengine::tools {
 namespace {
@@ -79,11 +84,6 @@ std::vector<Tensor> describe_inputs(const CommandOptions& options)
     common.says_guess = false;  // samples are run one at a time
     if (!options.quantize.dynamic) add_sample_shapes(options, &common);
     Model model(options.model, common);
-    if (entry_names(model.graph()).size() > 1)
-        throw Failure("'" + options.model +
-                      "' has several entries, which are quantised one by one: "
-                      "`tengine convert --entry NAME` writes one alone, and --entry NAME=FILE "
-                      "joins them again");
     check_spares_model("--output", options.output, model.graph());
     check_spares_model("--table", options.table, model.graph());
     check_spares_model("--json", options.json, model.graph());
@@ -183,6 +183,98 @@ QuantizeReport work(const CommandOptions& options)
     return report;
 }
 
+// ---- several entries ----
+
+// Writes the entry alone into a tmfile, which has its shapes.
+void separate_entry(const CommandOptions& options, const std::string& name, const std::string& path)
+{
+    ModelOptions common;
+    common.shapes = options.shapes;
+    common.is_of_several = true;
+    common.entry = name;
+    common.says_guess = false;
+    Model model(options.model, common);
+    const graph_t graph = model.graph();
+    const char* text = name.c_str();
+    if (tengine_graph_join_entries(&graph, &text, 1) < 0) fail_api("entry '" + name + "'");
+    model.set_inputs();
+    if (save_graph(graph, "tengine", path.c_str()) < 0) fail_api("entry '" + name + "'");
+}
+
+// The folder of the entry's name in a folder of samples, if there is one.
+std::string find_samples(const std::string& data, const std::string& name)
+{
+    const std::string below = data + "/" + name;
+    return std::filesystem::is_directory(below.substr(below.find('=') + 1)) ? below : data;
+}
+
+CommandOptions take_entry(const CommandOptions& options, const std::string& name,
+                          const std::string& model, const std::string& output)
+{
+    CommandOptions own = options;
+    own.model = model;
+    own.output = output;
+    own.shapes.clear();  // the file has them
+    for (std::string& data : own.data.data)
+        data = find_samples(data, name);
+    return own;
+}
+
+void check_whole(const CommandOptions& options)
+{
+    const Model model(options.model, {});
+    check_spares_model("--output", options.output, model.graph());
+    check_spares_model("--json", options.json, model.graph());
+    if (!options.table.empty() || !options.labels.empty())
+        throw Misuse("--table and --labels are for a model of one graph, '" + options.model +
+                     "' has several entries");
+    if (!is_tmfile(options.output))
+        throw Misuse("--output '" + options.output + "' must end in .tmfile: '" + options.model +
+                     "' has several entries");
+}
+
+// Each entry has ranges of its own. Weights that they share have the same scales, and stay one.
+void quantize_entries(const CommandOptions& options, const std::vector<std::string>& names)
+{
+    check_whole(options);
+    const TemporaryFolder folder(std::filesystem::path(options.output).parent_path(),
+                                 options.output);
+    std::vector<std::string> files;
+    Json reports = Json::array();
+    for (size_t i = 0; i < names.size(); ++i) {
+        const std::string place = std::to_string(i) + ".tmfile";
+        const std::string given = folder.path("float" + place), made = folder.path("int8" + place);
+        separate_entry(options, names[i], given);
+        QuantizeReport report = work(take_entry(options, names[i], given, made));
+        report.model = options.model;
+        report.output.clear();
+        if (options.json != "-") {
+            std::printf("%sentry       %s\n", i == 0 ? "" : "\n", visible_text(names[i]).c_str());
+            print_report(report);
+        }
+        reports.push_back({{"entry", names[i]}, {"report", to_json(report)}});
+        files.push_back(names[i] + "=" + made);
+    }
+    const Models models = join_models(files, {});
+    if (save_graph(models[0]->graph(), "tengine", options.output.c_str()) < 0)
+        fail_api(options.output);
+    if (options.json != "-") std::printf("\nwrote       %s\n", options.output.c_str());
+    Json whole = Json::object();
+    whole["model"] = options.model;
+    whole["output"] = options.output;
+    whole["entries"] = reports;
+    if (!options.json.empty()) write_json(options.json, whole);
+}
+
+// Names of more than one entry; none for a model that is one graph.
+std::vector<std::string> list_entries(const CommandOptions& options)
+{
+    const Model model(options.model, {});
+    std::vector<std::string> names = entry_names(model.graph());
+    if (names.size() < 2) names.clear();
+    return names;
+}
+
 void work_dynamically(const CommandOptions& options)
 {
     if (options.output.empty()) throw Misuse("--output is required");
@@ -191,6 +283,9 @@ void work_dynamically(const CommandOptions& options)
                      options.output + "' must not end in .tmfile");
     check_output_path("--output", options.output);
     check_output_path("--json", options.json);
+    if (!list_entries(options).empty())
+        throw Misuse("--dynamic is for a model of one graph, '" + options.model +
+                     "' has several entries: `tengine convert --entry NAME` writes one alone");
     const std::vector<Tensor> inputs = describe_inputs(options);
     const FloatModel model(options.model, inputs);
     DynamicModel made = quantize_dynamically(model, options.quantize);
@@ -220,6 +315,8 @@ void quantize(CommandOptions options)
     check_output_path("--json", options.json);
     options.quantize.scales.unsigned_activations = takes_unsigned(options);
     options.data.image_values.model = options.model;
+    const std::vector<std::string> names = list_entries(options);
+    if (!names.empty()) return quantize_entries(options, names);
     const QuantizeReport report = work(options);
     if (options.json != "-") print_report(report);
     if (!options.json.empty()) write_json(options.json, to_json(report));
@@ -231,7 +328,8 @@ void add_data_options(Command* command, CommandOptions* options, const CommandOp
         command
             ->add_option("--data", &options->data.data,
                          "Samples: a folder with one file per sample (NAME=DIR for each input), or "
-                         "an .npz file with an array for each input")
+                         "an .npz file with an array for each input. For a model with several "
+                         "entries a folder of its name may be in it for each")
             .value_name("[NAME=]DIR|FILE.npz")
             .repeatable()
             .excludes(dynamic);
