@@ -207,9 +207,6 @@ typedef struct method
     const struct tengine_record* tengine;
     // TensorFlow Lite's operators: the code in files; 32 for those that files name.
     int tflite_code;
-    // TensorFlow Lite's: whether the node is lowered with the integers of its quantised tensors,
-    // not with their real values. NULL: never.
-    bool (*takes_integers)(const struct node* node);
     // The inverse of lower, for the tmfile writer. `raised_from`: ONNX operators it takes,
     // "Add|Sub". raise() rewrites such a node, whose shapes are known, to Tengine operators with
     // the functions of tengine/emit.h, or leaves it alone: OP_NOT_RAISED, after refuse_raising().

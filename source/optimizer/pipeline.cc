@@ -287,7 +287,7 @@ int take_onnx_form(graph& graph)
 }
 
 constexpr Pass kTenginePasses[] = {
-    {"quantized_tensors", insert_all_qdq_nodes},
+    {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},
@@ -309,7 +309,7 @@ constexpr Pass kBucketPasses[] = {{"source_form", take_tengine_form},
                                   {"settled_types", settle_types}};
 
 constexpr Pass kTflitePasses[] = {
-    {"quantized_tensors", insert_all_qdq_nodes},
+    {"quantized_tensors", insert_qdq_nodes},
     {"lower", lower_graph},
     {"dead_code", remove_dead_code},
     {"infer", infer_graph},

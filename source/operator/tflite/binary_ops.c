@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow Lite's functions of two elements: arithmetic, comparisons, logic and selection. Sums
-// are in sum_ops.c.
+// TensorFlow Lite's functions of two elements: arithmetic, comparisons, logic and selection.
 #include "operator/tengine/function.h"
 #include "operator/tflite/lower.h"
 
+struct tfl_sum_param
+{
+    struct tfl_activation_param with;
+    int pot_scale_int16;  // whether scales of int16 are powers of two: LiteRT's
+};
+
 static const op_field_t activation_fields[] = {
     TFL_ACTIVATION(struct tfl_activation_param, 0),
+};
+
+static const op_field_t sum_fields[] = {
+    TFL_ACTIVATION(struct tfl_activation_param, 0),
+    TM_FIELD(struct tfl_sum_param, INT, pot_scale_int16, BYTE, 1, .number = 1, .maximum = 1),
 };
 
 TFL_LOWER_AS(lower_add_n, "Sum")
@@ -42,6 +52,16 @@ static int lower_with_activation(struct graph* graph, struct node* node, const c
     emitter_t emit = start_emitting(graph, node);
     struct tensor* result = emit_pair(&emit, op, get_operand(&emit, 0), get_operand(&emit, 1));
     return finish_emitting(&emit, 1, emit_activation(&emit, param->activation, result));
+}
+
+static int lower_add(struct graph* graph, struct node* node)
+{
+    return lower_with_activation(graph, node, "Add");
+}
+
+static int lower_sub(struct graph* graph, struct node* node)
+{
+    return lower_with_activation(graph, node, "Sub");
 }
 
 static int lower_mul(struct graph* graph, struct node* node)
@@ -159,6 +179,8 @@ static int lower_select(struct graph* graph, struct node* node)
         .param_size = sizeof(struct tfl_activation_param)
 
 static const ir_method_t* const rows[] = {
+    SHAPELESS_ROW(ADD, 0, TFL_COUNTS(2, 2, 1), TFL_PARAMS(sum), .lower = lower_add),
+    SHAPELESS_ROW(SUB, 41, TFL_COUNTS(2, 2, 1), TFL_PARAMS(sum), .lower = lower_sub),
     SHAPELESS_ROW(MUL, 18, WITH_ACTIVATION, .lower = lower_mul),
     SHAPELESS_ROW(DIV, 42, WITH_ACTIVATION, .lower = lower_div),
     SHAPELESS_ROW(ADD_N, 106, TFL_COUNTS(1, -1, 1), .lower = lower_add_n),

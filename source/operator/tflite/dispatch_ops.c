@@ -71,17 +71,9 @@ static int infer_dispatch(struct node* node)
     return TENGINE_OK;
 }
 
-// Its quantised tensors stay integers.
-static bool takes_integers(const struct node* node)
-{
-    (void)node;
-    return true;
-}
-
 static const ir_method_t* const rows[] = {
     UNLOWERED_ROW(DISPATCH_OP, TFL_CUSTOM, TFL_COUNTS(1, -1, -1), OP_FIELDS(dispatch_fields),
-                  .param_size = sizeof(struct tfl_dispatch_param), .infer_shape = infer_dispatch,
-                  .takes_integers = takes_integers),
+                  .param_size = sizeof(struct tfl_dispatch_param), .infer_shape = infer_dispatch),
 };
 
 OPERATOR_TABLE(tflite_dispatch_ops, rows);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/tflite/lower.h"
 
-#include <string.h>
-
 #include "graph/core.h"
 #include "operator/tengine/operand.h"
 
@@ -135,53 +133,6 @@ int get_declared_type(const emitter_t* emit, int output)
 {
     const struct tensor* declared = find_declared(emit, output);
     return declared ? declared->data_type : TENGINE_DT_FP32;
-}
-
-bool is_quantized_byte(const struct tensor* tensor)
-{
-    return tensor && tensor->quant_param_num == 1 &&
-           (tensor->data_type == TENGINE_DT_INT8 || tensor->data_type == TENGINE_DT_UINT8);
-}
-
-ir_rounding_t get_rounding(const struct node* node)
-{
-    return (ir_rounding_t)node->graph->run_options->rounding;
-}
-
-int64_t scale_tfl_twice(int32_t value, double ratio)
-{
-    ir_multiplier_t multiplier = {0, 0};  // of a ratio beyond those of int32
-    make_ir_multipliers(&ratio, 1, &multiplier);
-    return scale_ir_sum(IR_ROUNDING_TWICE, value, multiplier);
-}
-
-static struct tensor* add_bytes(emitter_t* emit, const void* bytes, int number, int rank,
-                                int data_type)
-{
-    if (emit->status < 0) return NULL;
-    struct tensor* constant = create_ir_tensor(emit->graph, NULL, data_type);
-    if (!constant) {
-        fail_emitting(emit, TENGINE_ENOMEM, "out of memory for a constant");
-        return NULL;
-    }
-    constant->tensor_type = TENSOR_TYPE_CONST;
-    emit->status = set_ir_tensor_shape(constant, &number, rank);
-    if (emit->status == TENGINE_OK) emit->status = allocate_ir_tensor(constant);
-    if (emit->status < 0) return NULL;
-    memcpy(constant->data, bytes, (size_t)number);
-    return constant;
-}
-
-struct tensor* emit_zero_point(emitter_t* emit, int zero_point, const struct tensor* like)
-{
-    const uint8_t byte = (uint8_t)zero_point;
-    return add_bytes(emit, &byte, 1, 0, like->data_type);
-}
-
-struct tensor* emit_table(emitter_t* emit, struct tensor* input, const uint8_t table[256],
-                          int data_type)
-{
-    return emit_op(emit, "tengine.Lookup", 2, input, add_bytes(emit, table, 256, 1, data_type));
 }
 
 struct tensor* emit_concat(emitter_t* emit, int axis, int number, struct tensor* const parts[])

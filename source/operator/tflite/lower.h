@@ -5,7 +5,6 @@
 
 #include "operator/row.h"
 #include "operator/tengine/emit.h"
-#include "tengine/fixed_point.h"
 
 TENGINE_EXTERN_C_BEGIN
 
@@ -121,21 +120,6 @@ enum
 // finish_emitting_list() for a layer whose last `state_num` results are the values of its states
 // after the run: the node has outputs for all of them, or none.
 int finish_layers(emitter_t* emit, struct tensor* const results[], int number, int state_num);
-
-// ---- nodes that are lowered with integers ----
-
-// Whether the tensor is int8 or uint8, with one scale; false for NULL: files of other formats may
-// have the operators without their inputs.
-bool is_quantized_byte(const struct tensor* tensor);
-// Adds constants of rank 0: a scale, and a zero point of the type of `like`.
-struct tensor* emit_zero_point(emitter_t* emit, int zero_point, const struct tensor* like);
-// The rounding of the run (tengine/fixed_point.h).
-ir_rounding_t get_rounding(const struct node* node);
-// value * ratio, rounded as tflite-micro does. `ratio` is positive and below 2^31.
-int64_t scale_tfl_twice(int32_t value, double ratio);
-// Appends tengine.Lookup: element i of the table is the result for the byte i, of an int8 too.
-struct tensor* emit_table(emitter_t* emit, struct tensor* input, const uint8_t table[256],
-                          int data_type);
 
 // Turns the node into this operator of the same inputs.
 #define TFL_LOWER_AS(function, onnx)                            \

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // TensorFlow Lite's pools, and what changes the size of pictures.
-#include <math.h>
-
 #include "operator/infer.h"
 #include "operator/tengine/move.h"
 #include "operator/tflite/lower.h"
@@ -123,40 +121,9 @@ static int lower_max_pool(struct graph* graph, struct node* node)
     return lower_pool(graph, node, "MaxPool");
 }
 
-// The kernels of TensorFlow Lite round the mean of the integers themselves to the nearest one, ties
-// away from zero.
-static bool takes_integers(const struct node* node)
-{
-    const struct tfl_pool_param* param = node->op.param_mem;
-    const struct tensor* input = get_ir_node_input(node, 0);
-    const struct tensor* output = get_ir_node_output(node, 0);
-    return param->activation == TFL_ACTIVATION_NONE && is_quantized_byte(input) &&
-           is_quantized_byte(output) && input->data_type == output->data_type &&
-           input->scale == output->scale && input->zero_point == output->zero_point;
-}
-
-// QLinearAveragePool rounds to nearest even, in a multiplier of 31 bits. Without zero points its
-// sums are those of the integers; the result's scale is the next one below 1, which moves a tie
-// away from zero, and nothing else over a tie: the mean of n bytes is at least 1 / 2n from the next
-// tie.
-static int lower_byte_pool(struct graph* graph, struct node* node)
-{
-    emitter_t emit = start_emitting(graph, node);
-    struct tensor* input = get_operand(&emit, 0);
-    struct tensor* zero = emit_zero_point(&emit, 0, input);
-    const struct tfl_pool_param* param = node->op.param_mem;
-    const tfl_window_t window = make_window(param);
-    begin_op(&emit, "com.microsoft.QLinearAveragePool", 5, emit_channels_first(&emit, input),
-             emit_float(&emit, 1), zero, emit_float(&emit, nextafterf(1, 0)), zero);
-    emit_attr_ints(&emit, "kernel_shape", window.kernel, 2);
-    emit_window(&emit, &window, input);
-    return finish_emitting(&emit, 1, emit_channels_last(&emit, end_op(&emit)));
-}
-
 static int lower_average_pool(struct graph* graph, struct node* node)
 {
-    return takes_integers(node) ? lower_byte_pool(graph, node)
-                                : lower_pool(graph, node, "AveragePool");
+    return lower_pool(graph, node, "AveragePool");
 }
 
 // The root of the mean of squares.
@@ -339,8 +306,7 @@ static int lower_lrn(struct graph* graph, struct node* node)
 
 static const ir_method_t* const rows[] = {
     TFLITE_ROW(AVERAGE_POOL_2D, 1, TFL_COUNTS(1, 1, 1), OP_FIELDS(pool_fields),
-               .param_size = sizeof(struct tfl_pool_param), .lower = lower_average_pool,
-               .takes_integers = takes_integers),
+               .param_size = sizeof(struct tfl_pool_param), .lower = lower_average_pool),
     TFLITE_ROW(MAX_POOL_2D, 17, TFL_COUNTS(1, 1, 1), OP_FIELDS(pool_fields),
                .param_size = sizeof(struct tfl_pool_param), .lower = lower_max_pool),
     TFLITE_ROW(L2_POOL_2D, 12, TFL_COUNTS(1, 1, 1), OP_FIELDS(pool_fields),

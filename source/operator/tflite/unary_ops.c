@@ -93,40 +93,6 @@ static int lower_linear(struct graph* graph, struct node* node)
     return finish_emitting(&emit, 1, result);
 }
 
-// QUANTIZE of a byte: LiteRT multiplies by the ratio of the scales in 8 bits, if it is in this
-// range, tflite-micro by one of 31.
-static bool requantizes(const struct node* node)
-{
-    const struct tensor* input = get_ir_node_input(node, 0);
-    const struct tensor* output = get_ir_node_output(node, 0);
-    if (!is_quantized_byte(input) || !is_quantized_byte(output)) return false;
-    const float ratio = input->scale / output->scale;
-    return ratio >= 1.0f / 256 && ratio <= 128;
-}
-
-static int lower_requantize(struct graph* graph, struct node* node)
-{
-    emitter_t emit = start_emitting(graph, node);
-    struct tensor* input = get_operand(&emit, 0);
-    const struct tensor* output = get_ir_node_output(node, 0);
-    const bool is_signed = input->data_type == TENGINE_DT_INT8;
-    const int least = output->data_type == TENGINE_DT_INT8 ? INT8_MIN : 0;
-    const int factor = (int)lrintf(256 * (input->scale / output->scale));
-    const double ratio = (double)input->scale / (double)output->scale;
-    const bool is_micro = get_rounding(node) == IR_ROUNDING_TWICE;
-    uint8_t table[256];
-    for (int i = 0; i < 256; ++i) {
-        const int value = (is_signed ? (int8_t)i : i) - input->zero_point;
-        // The shift rounds towards minus infinity.
-        int result = is_micro ? (int)scale_tfl_twice(value, ratio) : (value * factor + 128) >> 8;
-        result += output->zero_point;
-        if (result < least) result = least;
-        if (result > least + 255) result = least + 255;
-        table[i] = (uint8_t)result;
-    }
-    return finish_emitting(&emit, 1, emit_table(&emit, input, table, output->data_type));
-}
-
 // QuantizeLinear has no int32.
 static int lower_quantize_int32(struct graph* graph, struct node* node)
 {
@@ -144,7 +110,7 @@ static int lower_quantize(struct graph* graph, struct node* node)
     const struct tensor* output = get_ir_node_output(node, 0);
     if (output && output->data_type == TENGINE_DT_INT32 && output->quant_param_num == 1)
         return lower_quantize_int32(graph, node);
-    return requantizes(node) ? lower_requantize(graph, node) : lower_linear(graph, node);
+    return lower_linear(graph, node);
 }
 
 static int lower_zeros_like(struct graph* graph, struct node* node)
@@ -209,8 +175,7 @@ static const ir_method_t* const rows[] = {
     SHAPELESS_ROW(LOG, 73, TFL_COUNTS(1, 1, 1), .lower = lower_log),
     SHAPELESS_ROW(LOGICAL_NOT, 87, TFL_COUNTS(1, 1, 1), .lower = lower_not),
     SHAPELESS_ROW(NEG, 59, TFL_COUNTS(1, 1, 1), .lower = lower_neg),
-    SHAPELESS_ROW(QUANTIZE, 114, TFL_COUNTS(1, 1, 1), .lower = lower_quantize,
-                  .takes_integers = requantizes),
+    SHAPELESS_ROW(QUANTIZE, 114, TFL_COUNTS(1, 1, 1), .lower = lower_quantize),
     SHAPELESS_ROW(ROUND, 116, TFL_COUNTS(1, 1, 1), .lower = lower_round),
     SHAPELESS_ROW(RSQRT, 76, TFL_COUNTS(1, 1, 1), .lower = lower_rsqrt),
     SHAPELESS_ROW(SIGN, 158, TFL_COUNTS(1, 1, 1), .lower = lower_sign),

@@ -6,6 +6,7 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
+#include "graph/metadata.h"
 #include "operator/param.h"
 #include "operator/registry.h"
 #include "optimizer/dialect/quantized_tensors.h"
@@ -90,13 +91,7 @@ int free_clamped(const node& clamp)
 class Speller
 {
   public:
-    // With `leaves_integers`, nodes that are lowered with integers stay as they are.
-    Speller(graph& graph, bool leaves_integers)
-        : graph_(graph),
-          values_(size_t(graph.tensor_num), nullptr),
-          leaves_integers_(leaves_integers)
-    {
-    }
+    explicit Speller(graph& graph) : graph_(graph), values_(size_t(graph.tensor_num), nullptr) {}
 
     int run()
     {
@@ -110,13 +105,7 @@ class Speller
     }
 
   private:
-    bool is_spelled(const node& node) const
-    {
-        if (is_kept(node)) return false;
-        const method& method = *node.op.method;
-        const bool takes_integers = method.takes_integers && method.takes_integers(&node);
-        return reads_quantized(node) && !(leaves_integers_ && takes_integers);
-    }
+    bool is_spelled(const node& node) const { return !is_kept(node) && reads_quantized(node); }
 
     int spell(node& node)
     {
@@ -130,10 +119,20 @@ class Speller
         for (int i = 0; i < node.output_num; ++i) {
             struct tensor* output = get_ir_node_output(&node, i);
             // QuantizeLinear has no int32.
-            if (output && is_quantized(*output) && output->data_type != TENGINE_DT_INT32)
+            if (output && is_quantized(*output) && output->data_type != TENGINE_DT_INT32 &&
+                !moves_integers(node))
                 TENGINE_RETURN_IF_ERROR(quantise(node, i, *output));
         }
         return TENGINE_OK;
+    }
+
+    // Whether the node moves what a QuantizeLinear has made, maybe through others that move.
+    bool moves_integers(const node& node) const
+    {
+        const struct node* writer = &node;
+        while (moves_bytes(writer) && !is_quantized(*get_ir_node_input(writer, 0)))
+            writer = get_ir_graph_node(&graph_, get_ir_node_input(writer, 0)->producer);
+        return is_op(writer, "QuantizeLinear");
     }
 
     // The float value of a quantised tensor; one DequantizeLinear serves all its readers.
@@ -182,7 +181,6 @@ class Speller
 
     graph& graph_;
     Vector<struct tensor*> values_;  // by quantised tensor
-    const bool leaves_integers_;
 };
 
 bool has_quantized_readers(const graph& graph)
@@ -193,16 +191,16 @@ bool has_quantized_readers(const graph& graph)
 
 }  // namespace
 
-int insert_qdq_nodes(graph& graph)
+bool states_rounding(const graph& graph)
 {
-    if (!has_quantized_readers(graph)) return TENGINE_OK;
-    take_model_precision(graph);
-    return Speller(graph, true).run();
+    return *find_ir_property(find_ir_metadata(&graph), IR_ROUNDING_KEY) != '\0';
 }
 
-int insert_all_qdq_nodes(graph& graph)
+int insert_qdq_nodes(graph& graph)
 {
-    return has_quantized_readers(graph) ? Speller(graph, false).run() : TENGINE_OK;
+    const bool has_readers = has_quantized_readers(graph);
+    if (has_readers || states_rounding(graph)) take_model_precision(graph);
+    return has_readers ? Speller(graph).run() : TENGINE_OK;
 }
 
 }  // namespace tengine

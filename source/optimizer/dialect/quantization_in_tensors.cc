@@ -235,6 +235,21 @@ int quantise_clamped(const node& clamp)
     return quantise_like(*tensor, *result);
 }
 
+// A tmfile has scales along dimension 0. Those along another are in the DequantizeLinear, which is
+// the only reader left.
+int drop_scales_of_integers(graph& graph)
+{
+    for (int i = 0; i < graph.tensor_num; ++i) {
+        struct tensor* tensor = graph.tensor_list[i];
+        if (!tensor || tensor->quant_param_num < 2 || tensor->quant_axis == 0 ||
+            is_read_by_tengine_only(graph, *tensor))
+            continue;
+        TENGINE_RETURN_IF_ERROR(set_ir_tensor_quantization_parameter(tensor, scales_of(*tensor),
+                                                                     zero_points_of(*tensor), 0));
+    }
+    return TENGINE_OK;
+}
+
 // ---- what stays ----
 
 // Whether the program feeds the float tensor that `bytes` is quantised from, or reads the one
@@ -280,6 +295,7 @@ void warn_of_linear_nodes(const graph& graph)
 int fold_qdq_nodes(graph& graph)
 {
     TENGINE_RETURN_IF_ERROR(Absorber(graph).run());
+    TENGINE_RETURN_IF_ERROR(drop_scales_of_integers(graph));
     for (int i = 0; i < graph.node_num; ++i)
         if (graph.node_list[i]) TENGINE_RETURN_IF_ERROR(quantise_clamped(*graph.node_list[i]));
     TENGINE_RETURN_IF_ERROR(quantise_moved_tensors(graph));

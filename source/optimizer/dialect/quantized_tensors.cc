@@ -36,7 +36,8 @@ bool speaks_tengine(const node* node)
 
 bool reads_quantized(const node& node)
 {
-    return speaks_tengine(&node) || (node.op.method->traits & OP_READS_QUANTIZED) != 0;
+    const method& method = *node.op.method;
+    return method.lower && (method.tengine || (method.traits & OP_READS_QUANTIZED) != 0);
 }
 
 bool is_read_by_tengine_only(const graph& graph, const struct tensor& tensor)

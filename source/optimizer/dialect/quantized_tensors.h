@@ -12,9 +12,6 @@ namespace tengine {
 // and TensorFlow Lite's operators that are lowered. A run without a precision of its own then has
 // the model's.
 int insert_qdq_nodes(graph& graph);
-// The same for a tmfile, whose nodes all compute with real values: nodes that would be lowered with
-// integers are, too.
-int insert_all_qdq_nodes(graph& graph);
 
 // quantization_in_tensors.cc: converts ONNX's representation to Tengine's. An int8 or uint8 tensor
 // becomes a quantised one if its producer and readers allow it: a QuantizeLinear after a Tengine
@@ -28,13 +25,17 @@ int fold_qdq_nodes(graph& graph);
 // moved_tensors.cc: a step of fold_qdq_nodes(), for tensors that raising has made.
 int quantise_moved_tensors(graph& graph);
 
+// Whether the model has the property precision.rounding, as a quantised .tflite and the files that
+// are written of it: these compute in integers by themselves, in any representation.
+bool states_rounding(const graph& graph);
+
 // ---- what these and activations.cc need ----
 
 // Whether the node has Tengine's operator, which lowering replaces or raising has made.
 bool speaks_tengine(const node* node);
 
-// Whether the node's operator has the real values of quantised tensors: that of such a node, or
-// TensorFlow Lite's.
+// Whether the node's operator has the real values of quantised tensors, and is lowered: that of
+// such a node, or TensorFlow Lite's.
 bool reads_quantized(const node& node);
 
 // Whether all readers are nodes of Tengine's, there is one at least, and the tensor is not an

@@ -51,7 +51,7 @@ bool add_binary(Fuser& fuser, node& node, const char* op, Binary& binary)
 }
 
 // The integer pools have one type, and keep all dimensions; the result may have fewer.
-bool fuse_average(Fuser& fuser, node& node, const char* op)
+bool fuse_average(Fuser& fuser, node& node, const char* op, bool may_be_litert)
 {
     Operand x;
     Result y;
@@ -61,8 +61,10 @@ bool fuse_average(Fuser& fuser, node& node, const char* op)
         !adapt_type(fuser, node, y.by.data_type, &x) ||
         !is_multiplier(double{x.by.scale} / y.by.scale))
         return false;
+    Result made = y;
+    if (may_be_litert && has_litert_integers(fuser)) take_litert_average(&x, &made);
     fuser.append(x, &inputs);
-    fuser.append(y, &inputs);
+    fuser.append(made, &inputs);
     tensor* bytes = fuser.add(kDomain, op, node, inputs, y);
     if (bytes && bytes->dim_num != y.value->dim_num)
         bytes = fuser.reshape(bytes, {y.value->dims, y.value->dims + y.value->dim_num}, node);
@@ -91,6 +93,10 @@ bool reduces_space(const node& node)
 bool fuse_add(Fuser& fuser, node& node)
 {
     Binary binary;
+    if (has_litert_integers(fuser)) {
+        if (fuse_litert_sum(fuser, node, 1)) return true;
+        fuser.rewriter().take_back();
+    }
     for (const FuseRule rule : {fuse_unary, fuse_biased_matmul}) {
         if (rule(fuser, node)) return true;
         fuser.rewriter().take_back();
@@ -100,6 +106,15 @@ bool fuse_add(Fuser& fuser, node& node)
     if (!is_multiplier(binary.a.by.scale / y) || !is_multiplier(binary.b.by.scale / y))
         return false;
     return add_binary(fuser, node, "QLinearAdd", binary);
+}
+
+bool fuse_sub(Fuser& fuser, node& node)
+{
+    if (has_litert_integers(fuser)) {
+        if (fuse_litert_sum(fuser, node, -1)) return true;
+        fuser.rewriter().take_back();
+    }
+    return fuse_unary(fuser, node);
 }
 
 bool fuse_mul(Fuser& fuser, node& node)
@@ -115,17 +130,17 @@ bool fuse_mul(Fuser& fuser, node& node)
 
 bool fuse_average_pool(Fuser& fuser, node& node)
 {
-    return fuse_average(fuser, node, "QLinearAveragePool");
+    return fuse_average(fuser, node, "QLinearAveragePool", true);
 }
 
 bool fuse_global_average_pool(Fuser& fuser, node& node)
 {
-    return fuse_average(fuser, node, "QLinearGlobalAveragePool");
+    return fuse_average(fuser, node, "QLinearGlobalAveragePool", true);
 }
 
 bool fuse_reduce_mean(Fuser& fuser, node& node)
 {
-    return reduces_space(node) && fuse_average(fuser, node, "QLinearGlobalAveragePool");
+    return reduces_space(node) && fuse_average(fuser, node, "QLinearGlobalAveragePool", false);
 }
 
 bool fuse_softmax(Fuser& fuser, node& node)

@@ -16,7 +16,7 @@ constexpr int kMostNodes = 32;
 bool has_elementwise_rule(const node& node)
 {
     const FuseRule rule = find_fuse_rule(node);
-    return rule == fuse_unary || rule == fuse_add || rule == fuse_mul;
+    return rule == fuse_unary || rule == fuse_add || rule == fuse_sub || rule == fuse_mul;
 }
 
 // The float nodes between one quantised tensor and a result.
@@ -82,7 +82,7 @@ bool fuse_unary(Fuser& fuser, node& node)
 }
 
 // QuantizeLinear of a DequantizeLinear's result: removed if both have the same parameters, else one
-// table.
+// table, which may be that of TensorFlow Lite.
 bool fuse_requantization(Fuser& fuser, node& node)
 {
     Operand x;
@@ -91,7 +91,11 @@ bool fuse_requantization(Fuser& fuser, node& node)
     if (!fuser.find_operand(get_ir_node_input(&node, 0), &x) || !read_quantization(node, &y.by) ||
         x.bytes->tensor_type == TENSOR_TYPE_CONST)
         return false;
-    return fuser.replace_quantizer(y, fuser.look_up(x, y.by, {}, node.name, node));
+    Int8Table table;
+    tensor* bytes = make_litert_requantization(fuser, x.by, y.by, &table)
+                        ? fuser.add_table(x, y.by, table, node.name, node)
+                        : fuser.look_up(x, y.by, {}, node.name, node);
+    return fuser.replace_quantizer(y, bytes);
 }
 
 }  // namespace tengine

@@ -132,7 +132,12 @@ tensor* Fuser::look_up(const Operand& operand, const Quantization& to, const For
     Int8Table table;
     const int status = make_table(graph(), formula, operand.by, to, &table);
     if (status == TENGINE_ENOMEM) rewriter_.fail(status);
-    if (status < 0) return nullptr;
+    return status < 0 ? nullptr : add_table(operand, to, table, name, origin);
+}
+
+tensor* Fuser::add_table(const Operand& operand, const Quantization& to, const Int8Table& table,
+                         const String& name, const node& origin)
+{
     if (operand.by.data_type == to.data_type && is_identity(table)) return operand.bytes;
     tensor* constant = rewriter_.add_constant(name + "_table", to.data_type, {256}, table.data());
     return rewriter_.add_device_tensor({"tengine",

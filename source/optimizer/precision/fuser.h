@@ -71,6 +71,9 @@ class Fuser
     // called `name` and stands for `origin`.
     tensor* look_up(const Operand& operand, const Quantization& to, const Formula& formula,
                     const String& name, const node& origin);
+    // The same by a table that is known.
+    tensor* add_table(const Operand& operand, const Quantization& to, const Int8Table& table,
+                      const String& name, const node& origin);
     // `bytes` in another shape, null if the device does not take that. Where they have been
     // reshaped from it, also before a table, the earlier tensor is used.
     tensor* reshape(tensor* bytes, const Vector<int>& dims, const node& origin);
@@ -121,12 +124,24 @@ bool fuse_biased_matmul(Fuser& fuser, node& node);
 bool fuse_batch_norm(Fuser& fuser, node& node);
 // arithmetic_rules.cc
 bool fuse_add(Fuser& fuser, node& node);
+bool fuse_sub(Fuser& fuser, node& node);
 bool fuse_mul(Fuser& fuser, node& node);
 bool fuse_average_pool(Fuser& fuser, node& node);
 bool fuse_global_average_pool(Fuser& fuser, node& node);
 bool fuse_reduce_mean(Fuser& fuser, node& node);
 bool fuse_softmax(Fuser& fuser, node& node);
 bool fuse_layer_norm(Fuser& fuser, node& node);
+// litert_rules.cc
+// Whether the run rounds as TensorFlow Lite's kernels.
+bool has_litert_integers(const Fuser& fuser);
+// An Add, or with sign -1 a Sub, of two tensors in integer form.
+bool fuse_litert_sum(Fuser& fuser, node& node, int sign);
+// Gives them the parameters with which an integer pool has the means of TensorFlow Lite, if both
+// are quantised in one way.
+void take_litert_average(Operand* x, Result* y);
+// The table from one quantisation to another; false where that of QuantizeLinear is to be used.
+bool make_litert_requantization(const Fuser& fuser, const Quantization& from,
+                                const Quantization& to, Int8Table* out_table);
 // elementwise_rules.cc
 bool fuse_unary(Fuser& fuser, node& node);
 bool fuse_requantization(Fuser& fuser, node& node);

@@ -217,20 +217,39 @@ int check_calibration(const graph& graph)
     return TENGINE_OK;
 }
 
-// ---- the run ----
+int precision_of(int data_type)
+{
+    return data_type == TENGINE_DT_INT8    ? TENGINE_MODE_INT8
+           : data_type == TENGINE_DT_UINT8 ? TENGINE_MODE_UINT8
+                                           : TENGINE_MODE_FP32;
+}
 
-// The precision of the first quantised tensor that is computed; all have the same.
+// The type that a QuantizeLinear makes; TENGINE_DT_UNKNOWN for another node.
+int type_made_by(const node& node)
+{
+    if (!is_op(&node, "QuantizeLinear")) return TENGINE_DT_UNKNOWN;
+    const struct tensor* zero_point = get_ir_node_input(&node, 2);
+    return zero_point ? zero_point->data_type : TENGINE_DT_UINT8;
+}
+
 }  // namespace
 
+// ---- the run ----
+
+// The precision of the first quantised tensor that is computed, all have the same; in a file that
+// says how its integers are rounded, also of the first QuantizeLinear.
 int find_model_precision(const graph& graph)
 {
-    for (int i = 0; i < graph.tensor_num; ++i) {
+    int precision = TENGINE_MODE_FP32;
+    for (int i = 0; i < graph.tensor_num && precision == TENGINE_MODE_FP32; ++i) {
         const struct tensor& tensor = *graph.tensor_list[i];
-        if (tensor.tensor_type == TENSOR_TYPE_CONST || !is_quantized(tensor)) continue;
-        if (tensor.data_type == TENGINE_DT_INT8) return TENGINE_MODE_INT8;
-        if (tensor.data_type == TENGINE_DT_UINT8) return TENGINE_MODE_UINT8;
+        if (tensor.tensor_type != TENSOR_TYPE_CONST && is_quantized(tensor))
+            precision = precision_of(tensor.data_type);
     }
-    return TENGINE_MODE_FP32;
+    for (int i = 0; i < graph.node_num && precision == TENGINE_MODE_FP32 && states_rounding(graph);
+         ++i)
+        precision = precision_of(type_made_by(*graph.node_list[i]));
+    return precision;
 }
 
 bool keep_nodes(graph& graph, const char* nodes)

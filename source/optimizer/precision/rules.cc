@@ -91,7 +91,7 @@ constexpr QuantizedOperator kOperators[] = {
     {"Softplus", fuse_unary, kFunction},
     {"Softsign", fuse_unary, kFunction},
     {"Sqrt", fuse_unary, kFunction},
-    {"Sub", fuse_unary, kFunction, 2},
+    {"Sub", fuse_sub, kFunction, 2},
     {"Swish", fuse_unary, kFunction},
     {"Tan", fuse_unary},
     {"Tanh", fuse_unary, kFunction},

@@ -188,8 +188,8 @@ int add_inputs(const Reading& reading)
     return TENGINE_OK;
 }
 
-// The name that the signature gives output `place`, if it is free.
-String choose_output_name(const Reading& reading, const struct tensor& tensor, uint32_t place)
+// The name that the signature gives output `place`, if it is free; else "".
+String find_output_name(const Reading& reading, uint32_t place)
 {
     const auto index = static_cast<uint32_t>(reading.subgraph->outputs()->Get(place));
     const auto* outputs = reading.signature ? reading.signature->outputs() : nullptr;
@@ -199,24 +199,28 @@ String choose_output_name(const Reading& reading, const struct tensor& tensor, u
             find_ir_tensor_name(reading.graph, name.c_str()) < 0)
             return name;
     }
-    return print_text("%s_output_%d", tensor.name, reading.graph->tensor_num);
+    return "";
 }
 
 // Gives an output that is an input or a constant a tensor of its own: programs feed the one and
-// read the other.
+// read the other. Without another name in the signature, it has that of the constant.
 int separate_output(const Reading& reading, uint32_t place, int32_t* inout_tensor)
 {
     struct graph* graph = reading.graph;
     struct tensor* tensor = graph->tensor_list[*inout_tensor];
     if (tensor->tensor_type == TENSOR_TYPE_VAR) return TENGINE_OK;
-    const String name = choose_output_name(reading, *tensor, place);
-    struct node* node = create_op_node(graph, name.c_str(), "Identity", name.c_str());
+    String name = find_output_name(reading, place);
+    const bool takes_name = name.empty() && tensor->tensor_type == TENSOR_TYPE_CONST;
+    if (name.empty()) name = print_text("%s_output_%d", tensor->name, graph->tensor_num);
+    const char* title = takes_name ? tensor->name : name.c_str();
+    struct node* node = create_op_node(graph, title, "Identity", title);
     struct tensor* output =
         node ? create_ir_tensor(graph, name.c_str(), tensor->data_type) : nullptr;
     if (!output) return last_error();
     TENGINE_RETURN_IF_ERROR(set_ir_tensor_shape(output, tensor->dims, tensor->dim_num));
     TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, 0, tensor));
     TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, 0, output));
+    if (takes_name) exchange_ir_tensor_names(graph, output, tensor);
     *inout_tensor = output->index;
     return TENGINE_OK;
 }

@@ -127,7 +127,7 @@ void SubgraphWriter::find_copies()
         const int32_t root = copied_[static_cast<size_t>(from->index)];
         copied_[static_cast<size_t>(to->index)] = root;
         const struct tensor& copied = *graph_.tensor_list[root];
-        if (copied.tensor_type == TENSOR_TYPE_VAR && copied.core->graph_output_num == 0 &&
+        if (copied.tensor_type != TENSOR_TYPE_INPUT && copied.core->graph_output_num == 0 &&
             to->core->graph_output_num > 0)
             names_[static_cast<size_t>(root)] = to->name;
     }
