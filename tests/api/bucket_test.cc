@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fixture.h"
@@ -273,6 +274,64 @@ TEST_F(BucketTest, InstancesHaveThem)
         EXPECT_EQ(run(other, dims, samples), run_plain(plain, dims, samples));
     }
     EXPECT_EQ(run(graph, {3, 1, 8, 8}, 9), run_plain(plain, {3, 1, 8, 8}, 9));
+}
+
+// Each thread has an instance, with sizes of its own, while the others prepare theirs.
+TEST_F(BucketTest, InstancesInThreads)
+{
+    const graph_t graph = create_network(), plain = create_plain();
+    std::vector<std::vector<Floats>> expected;
+    for (int samples = 1; samples <= 4; ++samples)
+        expected.push_back(run_plain(plain, {samples, 1, 8, 8}, samples));
+    std::vector<graph_t> instances;
+    for (int i = 0; i < 3; ++i)
+        instances.push_back(own(tengine_graph_share(graph)));
+    std::vector<std::thread> threads;
+    for (const graph_t instance : instances)
+        threads.emplace_back([instance, &expected] {
+            for (const int samples : {3, 1, 4, 2, 3, 1}) {
+                prepare(instance, {samples, 1, 8, 8});
+                EXPECT_EQ(run(instance, {samples, 1, 8, 8}, samples),
+                          expected[static_cast<size_t>(samples - 1)]);
+            }
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+}
+
+// The first of equal ones, and the smallest of those that overlap.
+TEST_F(BucketTest, EqualAndOverlappingOnes)
+{
+    const graph_t graph = create_softmax(1), plain = create_softmax(1);
+    for (const char* shapes : {"x=9x4", "x=8x4", "x=8x4", "x=5x8"})
+        ASSERT_EQ(tengine_graph_add_bucket(graph, shapes), 0) << get_tengine_error();
+    const struct
+    {
+        int rows, bucket;
+    } cases[] = {{8, 1}, {7, 1}, {3, 1}, {9, 0}};
+    for (const auto& expected : cases) {
+        prepare(graph, {expected.rows, 4});
+        int bucket;
+        (void)explain(graph, &bucket);
+        EXPECT_EQ(bucket, expected.bucket) << expected.rows;
+        EXPECT_EQ(run(graph, {expected.rows, 4}, 1), run_plain(plain, {expected.rows, 4}, 1));
+    }
+}
+
+TEST_F(BucketTest, Precisions)
+{
+    for (const int precision : {TENGINE_MODE_FP16, TENGINE_MODE_BF16, TENGINE_MODE_HYBRID_INT8}) {
+        SCOPED_TRACE(precision);
+        std::vector<std::vector<Floats>> results;
+        for (const graph_t graph : {create_plain(), create_network()}) {
+            options settings = {1, TENGINE_CLUSTER_ALL, precision, 0};
+            reshape(graph, {3, 1, 8, 8});
+            ASSERT_EQ(prerun_graph_multithread(graph, settings), 0) << get_tengine_error();
+            results.push_back(run(graph, {3, 1, 8, 8}, 2));
+            EXPECT_EQ(explain(graph).empty(), results.size() == 1);
+        }
+        EXPECT_EQ(results[1], results[0]);
+    }
 }
 
 TEST_F(BucketTest, FilesHaveThem)

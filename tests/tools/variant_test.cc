@@ -110,6 +110,25 @@ TEST_F(Variants, EachProcessTakesItsOwn)
                 HasSubstr("taken: the best one that fits"));
 }
 
+TEST_F(Variants, EachHasThePartsOfAllBuckets)
+{
+    const Finished finished = compile(quantised_, {kEdge, kHost},
+                                      {"--bucket", "image=4x1x8x8", "--bucket", "image=2x1x8x8"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    for (const char* shape : {"1x1x8x8", "2x1x8x8", "3x1x8x8", "4x1x8x8"}) {
+        SCOPED_TRACE(shape);
+        const std::string wanted = results(quantised_, folder_, {"--shape", shape});
+        for (const std::string device : {"CPU", "TPU"}) {
+            const std::vector<std::string> process = {"--device", device, "--shape", shape};
+            const json report = inspect(process);
+            EXPECT_EQ(taken(report), device == "CPU" ? "CPU-int8" : "edge");
+            EXPECT_EQ(origin(report, device), "model");
+            EXPECT_EQ(report["buckets"]["used"], *shape > '2' ? 0 : 1);
+            EXPECT_EQ(results(file_, folder_, process), wanted);
+        }
+    }
+}
+
 TEST_F(Variants, FilesAreCompiledAgain)
 {
     ASSERT_EQ(compile(quantised_, {kEdge}).status, 0);

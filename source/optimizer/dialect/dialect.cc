@@ -32,6 +32,16 @@ bool is_operator_of_tflite(const node* node)
     return (node->op.method->traits & OP_READS_QUANTIZED) != 0;
 }
 
+bool is_quantization(const node* node)
+{
+    return is_op(node, "QuantizeLinear") || is_op(node, "DequantizeLinear");
+}
+
+bool is_shape_reader(const node* node)
+{
+    return (node->op.method->traits & OP_SHAPE_ONLY) != 0;
+}
+
 // The operators of ONNX that a graph of TensorFlow Lite's has, too.
 constexpr const char* kSharedWithTflite[] = {"Identity", "If", "Loop"};
 
@@ -66,16 +76,17 @@ bool is_in_dialect(const graph& source, Dialect dialect)
 
 bool has_onnx_buckets(const graph& source)
 {
-    const bool is_kept =
-        !IS_MINIMAL && count_ir_buckets(&source) > 0 &&
-        get_ir_context_number(source.attribute->context, "model.integer_io") == 0 &&
-        is_in_dialect(source, Dialect::kOnnx);
-    if (is_kept)
-        TLOG_WARNING(
-            "Tengine Lite cannot load the file, it contains ONNX nodes: graph '%s' has "
-            "buckets, and operators of Tengine have the sizes of one shape",
-            source.name);
-    return is_kept;
+    if (IS_MINIMAL || count_ir_buckets(&source) == 0 || !is_in_dialect(source, Dialect::kOnnx) ||
+        get_ir_context_number(source.attribute->context, "model.integer_io") != 0)
+        return false;
+    node *const *begin = source.node_list, *const *end = begin + source.node_num;
+    if (std::any_of(begin, end, is_quantization) && std::none_of(begin, end, is_shape_reader))
+        return false;
+    TLOG_WARNING(
+        "Tengine Lite cannot load the file, it contains ONNX nodes: graph '%s' has "
+        "buckets, and operators of Tengine have the sizes of one shape",
+        source.name);
+    return true;
 }
 
 }  // namespace tengine

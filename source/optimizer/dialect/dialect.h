@@ -20,7 +20,8 @@ Dialect find_dialect(const char* name);
 bool is_in_dialect(const graph& source, Dialect dialect);
 
 // Whether a tmfile of the graph keeps ONNX's operators: Tengine's have sizes of one shape, those of
-// a bucket among several.
+// a bucket among several. A quantised graph that computes no shapes becomes one of Tengine's, whose
+// tensors have scales.
 bool has_onnx_buckets(const graph& source);
 
 }  // namespace tengine
