@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow Lite's activations and normalisations over the last axis. LEAKY_RELU and HARD_SWISH
-// are in byte_function_ops.c.
+// TensorFlow Lite's activations and normalisations over the last axis.
 #include "operator/tengine/operand.h"
 #include "operator/tflite/lower.h"
+
+struct tfl_leaky_relu_param
+{
+    float alpha;
+};
 
 struct tfl_gelu_param
 {
@@ -12,6 +16,10 @@ struct tfl_gelu_param
 struct tfl_softmax_param
 {
     float beta;
+};
+
+static const op_field_t leaky_relu_fields[] = {
+    TFL_FIELD(struct tfl_leaky_relu_param, FLOAT, alpha, WORD, 0),
 };
 
 static const op_field_t gelu_fields[] = {
@@ -30,6 +38,8 @@ TFL_LOWER_AS(lower_relu, "Relu")
 TFL_LOWER_AS(lower_tanh, "Tanh")
 TFL_LOWER_AS(lower_logistic, "Sigmoid")
 TFL_LOWER_AS(lower_elu, "Elu")
+TFL_LOWER_AS(lower_hard_swish, "HardSwish")
+TFL_LOWER_AS(lower_leaky_relu, "LeakyRelu")
 TFL_LOWER_AS(lower_prelu, "PRelu")
 TFL_LOWER_AS(lower_log_softmax, "LogSoftmax")
 
@@ -98,6 +108,9 @@ static const ir_method_t* const rows[] = {
     SHAPELESS_ROW(TANH, 28, TFL_COUNTS(1, 1, 1), .lower = lower_tanh),
     SHAPELESS_ROW(LOGISTIC, 14, TFL_COUNTS(1, 1, 1), .lower = lower_logistic),
     SHAPELESS_ROW(ELU, 111, TFL_COUNTS(1, 1, 1), .lower = lower_elu),
+    SHAPELESS_ROW(HARD_SWISH, 117, TFL_COUNTS(1, 1, 1), .lower = lower_hard_swish),
+    SHAPELESS_ROW(LEAKY_RELU, 98, TFL_COUNTS(1, 1, 1), OP_FIELDS(leaky_relu_fields),
+                  .param_size = sizeof(struct tfl_leaky_relu_param), .lower = lower_leaky_relu),
     SHAPELESS_ROW(PRELU, 54, TFL_COUNTS(2, 2, 1), .lower = lower_prelu),
     SHAPELESS_ROW(GELU, 150, TFL_COUNTS(1, 1, 1), OP_FIELDS(gelu_fields),
                   .param_size = sizeof(struct tfl_gelu_param), .lower = lower_gelu),

@@ -5,7 +5,7 @@
 #include "graph/graph.h"
 #include "operator/infer.h"
 #include "optimizer/pass.h"
-#include "optimizer/precision/fuser.h"
+#include "optimizer/precision/litert_integers.h"
 
 namespace tengine {
 namespace {

@@ -16,7 +16,8 @@ constexpr int kMostNodes = 32;
 bool has_elementwise_rule(const node& node)
 {
     const FuseRule rule = find_fuse_rule(node);
-    return rule == fuse_unary || rule == fuse_add || rule == fuse_sub || rule == fuse_mul;
+    return rule == fuse_unary || rule == fuse_add || rule == fuse_sub || rule == fuse_mul ||
+           rule == fuse_leaky_relu || rule == fuse_hard_swish;
 }
 
 // The float nodes between one quantised tensor and a result.

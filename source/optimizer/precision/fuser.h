@@ -131,9 +131,10 @@ bool fuse_global_average_pool(Fuser& fuser, node& node);
 bool fuse_reduce_mean(Fuser& fuser, node& node);
 bool fuse_softmax(Fuser& fuser, node& node);
 bool fuse_layer_norm(Fuser& fuser, node& node);
+// litert_functions.cc
+bool fuse_leaky_relu(Fuser& fuser, node& node);
+bool fuse_hard_swish(Fuser& fuser, node& node);
 // litert_rules.cc
-// Whether the run rounds as TensorFlow Lite's kernels.
-bool has_litert_integers(const Fuser& fuser);
 // An Add, or with sign -1 a Sub, of two tensors in integer form.
 bool fuse_litert_sum(Fuser& fuser, node& node, int sign);
 // Gives them the parameters with which an integer pool has the means of TensorFlow Lite, if both

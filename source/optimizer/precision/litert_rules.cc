@@ -9,42 +9,10 @@
 
 #include "base/containers.hpp"
 #include "graph/graph.h"
-#include "optimizer/precision/fuser.h"
-#include "tengine/fixed_point.h"
+#include "optimizer/precision/litert_integers.h"
 
 namespace tengine {
 namespace {
-
-int lowest(int data_type)
-{
-    return data_type == TENGINE_DT_INT8 ? -128 : 0;
-}
-
-// The value of a byte with these bits, as a distance from the zero point.
-int distance_of(int bits, const Quantization& by)
-{
-    const int value = by.data_type == TENGINE_DT_INT8 ? static_cast<int8_t>(bits) : bits;
-    return value - by.zero_point;
-}
-
-uint8_t saturate(int64_t value, int data_type)
-{
-    const int64_t low = lowest(data_type);
-    return static_cast<uint8_t>(std::clamp(value, low, low + 255));
-}
-
-// value * ratio, rounded as tflite-micro.
-int64_t scale_twice(int32_t value, double ratio)
-{
-    ir_multiplier_t multiplier = {0, 0};  // for a ratio beyond those of int32
-    make_ir_multipliers(&ratio, 1, &multiplier);
-    return scale_ir_sum(IR_ROUNDING_TWICE, value, multiplier);
-}
-
-ir_rounding_t rounding_of(const Fuser& fuser)
-{
-    return static_cast<ir_rounding_t>(fuser.graph().run_options->rounding);
-}
 
 // ---- sums ----
 
@@ -107,13 +75,10 @@ tensor* add_table(Fuser& fuser, const node& node, const Sum& sum, bool is_a_fixe
     const Operand& fixed = is_a_fixed ? sum.a : sum.b;
     const Operand& free = is_a_fixed ? sum.b : sum.a;
     const int constant = distance_of(fixed.bytes->u8[0], fixed.by);
-    Int8Table table;
-    for (int i = 0; i < 256; ++i) {
-        const int value = distance_of(i, free.by);
-        const int64_t result =
-            is_a_fixed ? add_distances(sum, constant, value) : add_distances(sum, value, constant);
-        table[static_cast<size_t>(i)] = saturate(result + sum.y.zero_point, sum.y.data_type);
-    }
+    const Int8Table table = make_distance_table(free.by, sum.y, [&](int value) {
+        return is_a_fixed ? add_distances(sum, constant, value)
+                          : add_distances(sum, value, constant);
+    });
     return fuser.add_table(free, sum.y, table, node.name, node);
 }
 
@@ -155,11 +120,6 @@ tensor* add_sum(Fuser& fuser, const node& node, Sum sum, Result y)
 }
 
 }  // namespace
-
-bool has_litert_integers(const Fuser& fuser)
-{
-    return rounding_of(fuser) != IR_ROUNDING_NEAREST;
-}
 
 bool fuse_litert_sum(Fuser& fuser, node& node, int sign)
 {
@@ -208,14 +168,11 @@ bool make_litert_requantization(const Fuser& fuser, const Quantization& from,
     if (!has_litert_integers(fuser) || !(ratio >= 1.0f / 256 && ratio <= 128)) return false;
     const auto factor = static_cast<int>(std::lrint(256 * ratio));
     const double exact = double{from.scale} / double{to.scale};
-    for (int i = 0; i < 256; ++i) {
-        const int value = distance_of(i, from);
+    *out_table = make_distance_table(from, to, [&](int value) -> int64_t {
         // The shift rounds towards minus infinity.
-        const int64_t result = rounding_of(fuser) == IR_ROUNDING_TWICE
-                                   ? scale_twice(value, exact)
-                                   : (value * factor + 128) >> 8;
-        (*out_table)[static_cast<size_t>(i)] = saturate(result + to.zero_point, to.data_type);
-    }
+        return rounding_of(fuser) == IR_ROUNDING_TWICE ? scale_twice(value, exact)
+                                                       : (value * factor + 128) >> 8;
+    });
     return true;
 }
 

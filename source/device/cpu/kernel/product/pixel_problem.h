@@ -22,9 +22,9 @@ namespace tengine::cpu {
 inline constexpr int64_t kMostSegments = 128;
 
 // Whether pointwise convolutions gather the pixels between which they have strides. Minimal builds
-// that have fp32 alone do without.
+// that have fp32 alone do without; one for compiled files has the integers of these.
 #ifdef TENGINE_FP32_ONLY
-constexpr bool kGathersPixels = !IS_MINIMAL;
+constexpr bool kGathersPixels = !IS_MINIMAL || IS_RUNTIME_ONLY;
 #else
 constexpr bool kGathersPixels = true;
 #endif
