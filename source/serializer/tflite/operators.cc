@@ -310,6 +310,7 @@ int OperatorReader::connect(struct node* node, const file::Operator& record)
                              tensor->name);
         TENGINE_RETURN_IF_ERROR(set_ir_node_input_tensor(node, static_cast<int>(i), tensor));
     }
+    TENGINE_RETURN_IF_ERROR(settle_bias(reading_, node, find_code(reading_, record)));
     for (uint32_t i = outputs; i-- > 0;)
         TENGINE_RETURN_IF_ERROR(connect_output(node, i, record.outputs()->Get(i)));
     TENGINE_RETURN_IF_ERROR(add_next_values(reading_, node, record));

@@ -108,6 +108,9 @@ int find_code(const Reading& reading, const file::Operator& record);
 TENGINE_MUST_USE int find_body(const Reading& reading, const struct node* node, int32_t number,
                                int* out_body);
 
+// biases.cc: gives the bias of the node, an operator of this code, the scales of its sum.
+TENGINE_MUST_USE int settle_bias(Reading& reading, struct node* node, int code);
+
 // code_names.cc: its name.
 const char* find_code_name(int code);
 

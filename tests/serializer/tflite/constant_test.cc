@@ -120,6 +120,32 @@ TEST_F(TfliteConstantTest, PackedIntegers)
                 testing::ElementsAre(1, 2, 30, 40));
 }
 
+// Kernels add the integers of a bias to the sum, whatever its scale says: one that two operators of
+// other scales share, and one whose scale is that of neither operand.
+TEST_F(TfliteConstantTest, BiasesOfOtherScales)
+{
+    TfliteModel model;
+    const std::string one = bytes_of<int8_t>({1});
+    const auto bias = [](const char* name, float scale) {
+        return TfliteTensor{name, {1}, kTfliteInt32, bytes_of<int32_t>({10}), {scale}, {0}};
+    };
+    model.tensors = {{"x", {1, 1}, kTfliteInt8, {}, {0.5f}, {0}},
+                     {"v", {1, 1}, kTfliteInt8, one, {1}, {0}},
+                     {"w", {1, 1}, kTfliteInt8, one, {2}, {0}},
+                     bias("shared", 0.5f),
+                     bias("other", 4),
+                     {"a", {1, 1}, kTfliteInt8, {}, {0.5f}, {0}},
+                     {"b", {1, 1}, kTfliteInt8, {}, {1}, {0}},
+                     {"c", {1, 1}, kTfliteInt8, {}, {1}, {0}}};
+    model.operators = {{kFullyConnected, {0, 1, 3}, {5}},
+                       {kFullyConnected, {0, 2, 3}, {6}},
+                       {kFullyConnected, {0, 2, 4}, {7}}};
+    model.inputs = {0};
+    model.outputs = {5, 6, 7};
+    const std::string sum = bytes_of<int8_t>({13});
+    EXPECT_THAT(run(model, {bytes_of<int8_t>({3})}), testing::ElementsAre(sum, sum, sum));
+}
+
 // A row for each output, and a scale for two of its inputs: 1 and 10, 0.5 and 2.
 TfliteModel make_blocks()
 {
