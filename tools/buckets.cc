@@ -14,6 +14,21 @@ bool is_shape(const std::string& text)
     return !text.empty() && text.find_first_not_of("0123456789x") == std::string::npos;
 }
 
+// The parts of a bucket that name inputs of the graph, or none.
+std::string keep_own_inputs(graph_t graph, const std::string& text)
+{
+    std::string kept;
+    for (const std::string& part : split_bucket(text)) {
+        const std::string name = part.substr(0, part.rfind('='));
+        const bool has_name = part.find('=') != std::string::npos;
+        bool is_own = !has_name;
+        for (int i = 0; i < tengine_graph_get_input_number(graph); ++i)
+            is_own = is_own || name == get_tensor_name(tengine_graph_get_input(graph, i));
+        if (is_own) kept += (kept.empty() ? "" : ",") + part;
+    }
+    return kept;
+}
+
 // That of a prepared graph; a graph that was only placed, or nothing, has none.
 void read_use(graph_t graph, Buckets* buckets)
 {
@@ -27,12 +42,15 @@ void read_use(graph_t graph, Buckets* buckets)
 
 }  // namespace
 
-void add_buckets(graph_t graph, const std::vector<std::string>& texts)
+void add_buckets(graph_t graph, const std::vector<std::string>& texts, bool passes_names_over)
 {
     for (const std::string& text : texts) {
         const bool is_bare = is_shape(text) && tengine_graph_get_input_number(graph) == 1;
         const char* name = is_bare ? get_tensor_name(tengine_graph_get_input(graph, 0)) : "";
-        const std::string named = is_bare ? std::string(name) + "=" + text : text;
+        const std::string named = is_bare             ? std::string(name) + "=" + text
+                                  : passes_names_over ? keep_own_inputs(graph, text)
+                                                      : text;
+        if (named.empty() && !text.empty()) continue;
         if (tengine_graph_add_bucket(graph, named.c_str()) < 0) fail_api("--bucket " + text);
     }
 }

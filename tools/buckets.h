@@ -17,9 +17,9 @@ struct Buckets
     std::string reason;
 };
 
-// `texts`: the option's arguments, in which NAME= may be omitted for a model with one input. Throws
-// Failure.
-void add_buckets(graph_t graph, const std::vector<std::string>& texts);
+// `texts`: the option's arguments, in which NAME= may be omitted for a model with one input.
+// passes_names_over: names that the graph does not have are those of other entries. Throws Failure.
+void add_buckets(graph_t graph, const std::vector<std::string>& texts, bool passes_names_over);
 
 // Throws Failure.
 Buckets read_buckets(graph_t graph);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "buckets.h"
 #include "state.h"
 #include "tengine/entry.h"
 #include "tengine/graph.h"
@@ -90,9 +91,15 @@ Models load_entries(const std::string& path, ModelOptions options)
 
 void check_names(const Models& models, const ModelOptions& options)
 {
-    for (const std::string& shape : options.shapes)
+    const auto require_shape = [&](const char* option, const std::string& shape) {
         if (shape.find('=') != std::string::npos)
-            require_tensor(models, "--shape", shape.substr(0, shape.rfind('=')));
+            require_tensor(models, option, shape.substr(0, shape.rfind('=')));
+    };
+    for (const std::string& shape : options.shapes)
+        require_shape("--shape", shape);
+    for (const std::string& bucket : options.buckets)
+        for (const std::string& shape : split_bucket(bucket))
+            require_shape("--bucket", shape);
     for (const std::string& state : options.states)
         require_tensor(models, "--keep-state", state.substr(0, state.find('=')));
 }

@@ -197,7 +197,7 @@ void Model::read_options()
         declared_.push_back(model_shape(tengine_graph_get_input(graph(), i)));
     set_affinities();
     set_hints(graph(), options_.hints);
-    add_buckets(graph(), options_.buckets);
+    add_buckets(graph(), options_.buckets, passes_names_over());
 }
 
 // Sets the shapes of states, and returns the other arguments of --shape.

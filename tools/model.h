@@ -34,7 +34,7 @@ struct ModelOptions
     ImageValues image_values;
     uint64_t seed = 0;
     std::string entry;             // of a model with several; empty: the first one
-    bool is_of_several = false;    // --shape and --keep-state may name those of other models
+    bool is_of_several = false;    // options may name inputs of other models
     bool has_all_entries = false;  // or of other entries of the same file
     bool says_guess = true;        // on standard error, when a free first dimension is taken as 1
     std::string name;              // of the model in messages; empty: its path

@@ -116,6 +116,31 @@ TEST(Buckets, AModelThatComputesItsShapes)
     }
 }
 
+// Each has those that name its inputs.
+TEST(Buckets, Entries)
+{
+    const std::string folder = scratch_folder(), pictures = folder + "/pictures.onnx";
+    const std::string model = folder + "/two.tmfile", compiled = folder + "/compiled.tmfile";
+    std::ofstream(pictures, std::ios::binary) << make_pictures();
+    Finished finished =
+        run({"convert", "--entry", "digits=" + data_file("digits.onnx"), "--entry",
+             "pictures=" + pictures, model, "--shape", "image=1x1x8x8", "--shape", "x=4x4"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    finished = run({"compile", model, "-o", compiled, "--bucket", "image=4x1x8x8", "--bucket",
+                    "image=2x1x8x8"});
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    for (const int samples : {1, 3, 4}) {
+        const std::string shape = "image=" + std::to_string(samples) + "x1x8x8";
+        const json report = run_json(compiled, {"--entry", "digits", "--shape", shape});
+        EXPECT_EQ(report["buckets"]["used"], samples > 2 ? 0 : 1);
+        EXPECT_EQ(report["parts"][0]["origin"], "model");
+    }
+    EXPECT_TRUE(run_json(compiled, {"--entry", "pictures"})["buckets"]["shapes"].empty());
+    finished = run({"compile", model, "-o", compiled, "--bucket", "audio=4x1"});
+    EXPECT_NE(finished.status, 0);
+    EXPECT_THAT(finished.errors, HasSubstr("--bucket: no entry of the model has an input 'audio'"));
+}
+
 TEST(Buckets, RunSaysWhichOneItTakes)
 {
     const std::string digits = data_file("digits.onnx"), folder = scratch_folder();

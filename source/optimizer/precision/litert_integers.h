@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rules for the integers of TensorFlow Lite's kernels have in common.
+// Shared by the rules for the integers of TensorFlow Lite's kernels.
 #pragma once
 
 #include <algorithm>
