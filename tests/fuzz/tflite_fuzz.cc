@@ -79,14 +79,57 @@ void write_model(context_t context, graph_t graph)
     std::filesystem::remove(path);
 }
 
+// y = v = v op x
+TfliteModel make_step(int code, int32_t once)
+{
+    constexpr int kCallOnce = 129, kVarHandle = 142, kReadVariable = 143, kAssignVariable = 144;
+    TfliteModel model;
+    model.tensors = {
+        {"x", {2}}, {"handle", {}, tengine::test::kTfliteResource}, {"old", {2}}, {"y", {2}}};
+    model.operators = {{kCallOnce, {}, {}, {{0, 4, once}}},
+                       {kVarHandle, {}, {1}, {{0, 0, 0, {}, "box"}, {1, 0, 0, {}, "v"}}},
+                       {kReadVariable, {1}, {2}},
+                       {code, {2, 0}, {3}},
+                       {kAssignVariable, {1, 3}, {}}};
+    model.inputs = {0};
+    model.outputs = {3};
+    return model;
+}
+
+// Two signatures that share a resource, with hints and buckets.
+TfliteModel make_signatures()
+{
+    constexpr int kAdd = 0, kMul = 18;
+    TfliteModel model = make_step(kAdd, 1), once = make_step(kAdd, 1);
+    once.tensors = {
+        {"handle", {}, tengine::test::kTfliteResource},
+        {"first", {2}, tengine::test::kTfliteFloat, tengine::test::bytes_of<float>({5, 6})}};
+    once.operators = {once.operators[1], once.operators[4]};
+    once.operators[0].outputs = {0};
+    once.operators[1].inputs = {0, 1};
+    once.inputs = once.outputs = {};
+    model.called = {once, make_step(kMul, 3), once};
+    model.signatures = {{"add", 0, {{0, "x"}}, {{3, "y"}}}, {"scale", 2, {{0, "x"}}, {{3, "y"}}}};
+    model.metadata = {{"tengine.bucket.wide", "x=4"},
+                      {"tengine.option.split.prune", "0"},
+                      {"tengine.entry.scale/tengine.option.split.min_nodes", "1"}};
+    return model;
+}
+
+void write_seed(const std::string& folder, const char* name, const TfliteModel& model)
+{
+    const std::string bytes = tengine::test::encode_tflite(model);
+    std::ofstream(folder + "/seed_" + name, std::ios::binary)
+        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
 void write_seeds(const std::string& folder)
 {
+    write_seed(folder, "signatures", make_signatures());
     for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (!method->domain || std::strcmp(method->domain, "tflite") != 0) continue;
-        const std::string bytes = tengine::test::encode_tflite(make_seed(*method));
-        std::ofstream(folder + "/seed_" + method->name, std::ios::binary)
-            .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        write_seed(folder, method->name, make_seed(*method));
     }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <initializer_list>
 #include <random>
 #include <string>
 #include <vector>
@@ -17,9 +18,12 @@
 #include "graph/graph.h"
 #include "operator/registry.h"
 #include "serializer/tmfile/tmfile.h"
+#include "tengine/bucket.h"
 #include "tengine/c_api.h"
 #include "tengine/entry.h"
 #include "tengine/graph.h"
+#include "tengine/placement.h"
+#include "tengine/state.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -96,8 +100,65 @@ void write_entries(const std::string& folder)
         destroy_graph(graph);
 }
 
+void check(bool good)
+{
+    if (!good) std::abort();
+}
+
+// sum = before op x, y = -sum, with the state `before`, a hint and a bucket.
+graph_t make_step(const char* op)
+{
+    const char* inputs[] = {"x", "before"};
+    const char* outputs[] = {"sum", "y"};
+    const int dims[] = {2};
+    const graph_t graph = create_graph(nullptr, nullptr, nullptr);
+    const auto add = [&](const char* name, const char* type, std::initializer_list<tensor_t> from) {
+        const node_t node = create_graph_node(graph, name, type);
+        const tensor_t result = create_graph_tensor(graph, name, TENGINE_DT_FP32);
+        check(set_node_output_tensor(node, 0, result, TENSOR_TYPE_VAR) == 0);
+        check(set_tensor_shape(result, dims, 1) == 0);
+        int index = 0;
+        for (const tensor_t tensor : from)
+            check(set_node_input_tensor(node, index++, tensor) == 0);
+        return result;
+    };
+    const tensor_t x = add("x", "InputOp", {}), before = add("before", "InputOp", {});
+    add("y", "Neg", {add("sum", op, {before, x})});
+    check(set_graph_input_node(graph, inputs, 2) == 0);
+    check(set_graph_output_node(graph, outputs, 2) == 0);
+    check(tengine_graph_keep_state(graph, "before", "sum") == 0);
+    check(tengine_graph_set_hint(graph, "split.prune", "0") == 0);
+    return graph;
+}
+
+// Entries with a state, a hint and a bucket; the second file has their compiled parts, too, as a
+// variant, and what prerun made of the graphs.
+void write_states(const std::string& folder)
+{
+    const std::string plain = folder + "/seed_states", compiled = folder + "/seed_prepared";
+    const graph_t graphs[] = {make_step("Add"), make_step("Sub")};
+    const char* const names[] = {"add", "subtract"};
+    check(tengine_graph_join_entries(graphs, names, 2) == 0);
+    check(tengine_graph_add_bucket(graphs[0], "x=4") == 0);
+    check(save_graph(graphs[0], "tengine", plain.c_str()) == 0);
+    for (const graph_t graph : graphs)
+        destroy_graph(graph);
+    const context_t context = create_context("fuzz", 1);
+    check(tengine_context_set_option(context, "model.keep_parts", "1") == 0);
+    check(tengine_context_set_option(context, "model.keep_variant", "name=one") == 0);
+    const graph_t first = create_graph(context, "tengine", plain.c_str());
+    const graph_t second = tengine_graph_open_entry(first, "subtract");
+    for (const graph_t graph : {first, second})
+        check(graph && prerun_graph(graph) == 0);
+    check(save_graph(first, "tengine", compiled.c_str()) == 0);
+    destroy_graph(first);
+    destroy_graph(second);
+    destroy_context(context);
+}
+
 void write_seeds(const std::string& folder)
 {
+    write_states(folder);
     for (int i = 0; i < get_op_method_count(); ++i) {
         const ir_method_t* method = find_op_method_via_index(i);
         if (method->tengine && method->tengine->id >= 0 && method->max_output != 0)
