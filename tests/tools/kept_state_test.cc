@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // --keep-state, and `tengine run --state`: the states of a model in files and between runs.
+#include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "tensor_file/tensor_file.h"
 #include "tools/program.h"
@@ -82,6 +86,83 @@ TEST(KeptStates, ModelsAreVerified)
     const Finished finished = run({"verify", "--device", "CPU", "--model", model});
     EXPECT_EQ(finished.status, 0) << finished.errors << finished.output;
     EXPECT_THAT(finished.output, HasSubstr("layers       2       0        0"));
+}
+
+std::string read_bytes(const std::string& path)
+{
+    std::ifstream stream(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+void write_bytes(const std::string& path, const std::string& bytes)
+{
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+// Bytes of a state's file are changed: it is read, or refused by its name and left as it is.
+TEST(KeptStates, DamagedFiles)
+{
+    const std::string folder = scratch_folder(), model = write_sum(folder);
+    const std::string state = folder + "/state/before.npy";
+    const std::vector<std::string> words = {"run",        model,          "--keep-state",
+                                            "before=sum", "--state",      folder + "/state",
+                                            "--input",    write_x(folder)};
+    ASSERT_EQ(run(words).status, 0);
+    const std::string good = read_bytes(state);
+    int refused = 0;
+    for (size_t i = 0; i < good.size(); i += 3) {
+        std::string damaged = good;
+        damaged[i] = static_cast<char>(damaged[i] ^ (i % 2 == 0 ? 0x40 : 0xff));
+        write_bytes(state, damaged);
+        const Finished finished = run(words);
+        if (finished.status == 0) continue;
+        ++refused;
+        EXPECT_EQ(finished.status, 1) << "byte " << i;
+        EXPECT_THAT(finished.errors, HasSubstr("before")) << "byte " << i;
+        EXPECT_EQ(read_bytes(state), damaged) << "byte " << i;
+    }
+    EXPECT_GT(refused, 12);
+    write_bytes(state, good.substr(0, good.size() - 1));
+    EXPECT_EQ(run(words).status, 1);
+    write_bytes(state, good);
+    EXPECT_EQ(run(words).status, 0);
+}
+
+// A disk that is full leaves the state of the run before.
+TEST(KeptStates, AFullDisk)
+{
+    constexpr int64_t kSize = 20000;
+    const std::string folder = scratch_folder();
+    ModelMaker maker({1, kSize});
+    maker.add_input("before", {1, kSize});
+    maker.node("Add", {"x", "before"}, "sum");
+    maker.node("ReduceMax", {"sum"}, "y");
+    auto* sum = maker.model.mutable_graph()->add_output();
+    *sum = maker.model.graph().output(0);
+    sum->set_name("sum");
+    const std::string model = maker.write(folder), state = folder + "/state/before.npy";
+    tools::write_tensor(folder + "/x.npy", tools::make_tensor(TENGINE_DT_FP32, {1, kSize}));
+    const std::vector<std::string> words = {"run",          model,
+                                            "--keep-state", "before=sum",
+                                            "--state",      folder + "/state",
+                                            "--input",      "x=" + folder + "/x.npy"};
+    Finished finished = run(words);
+    ASSERT_EQ(finished.status, 0) << finished.errors;
+    const std::string good = read_bytes(state);
+    rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit small = before;
+    small.rlim_cur = 32768;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    finished = run(words);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_EQ(finished.status, 1);
+    EXPECT_THAT(finished.errors, HasSubstr("before.npy"));
+    EXPECT_EQ(read_bytes(state), good);
+    for (const auto& file : std::filesystem::directory_iterator(folder + "/state"))
+        EXPECT_EQ(file.path().filename(), "before.npy");
 }
 
 TEST(KeptStates, WrongArguments)
