@@ -158,6 +158,66 @@ TEST_F(Entries, AreCompiledAndMeasured)
     EXPECT_EQ(finished.status, 0) << finished.errors;
 }
 
+// A graph inside of a node, with one output.
+void add_body(::onnx::NodeProto* node, const std::string& name, const std::string& op,
+              const std::vector<std::string>& inputs)
+{
+    auto* attribute = node->add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(::onnx::AttributeProto::GRAPH);
+    ::onnx::GraphProto* graph = attribute->mutable_g();
+    graph->set_name(name);
+    ::onnx::NodeProto* inner = graph->add_node();
+    inner->set_op_type(op);
+    inner->set_name(name);
+    for (const std::string& input : inputs)
+        inner->add_input(input);
+    inner->add_output(name + "_now");
+    auto* output = graph->add_output();
+    output->set_name(name + "_now");
+    auto* type = output->mutable_type()->mutable_tensor_type();
+    type->set_elem_type(::onnx::TensorProto::FLOAT);
+    for (int i = 0; i < 2; ++i)
+        type->mutable_shape()->add_dim()->set_dim_value(1);
+}
+
+// y = -(now = before + x if x > 0, else before * x).
+std::string write_choice(const std::string& folder)
+{
+    fs::create_directories(folder + "/choice");
+    ModelMaker maker({1, 1});
+    maker.add_input("before", {1, 1});
+    maker.constant("zero", {1, 1}, {0});
+    maker.node("Greater", {"x", "zero"}, "is_more");
+    maker.node("Squeeze", {"is_more"}, "condition");
+    ::onnx::NodeProto* choice = maker.node("If", {"condition"}, "now");
+    add_body(choice, "then_branch", "Add", {"before", "x"});
+    add_body(choice, "else_branch", "Mul", {"before", "x"});
+    maker.node("Neg", {"now"}, "y");
+    auto* now = maker.model.mutable_graph()->add_output();
+    *now = maker.model.graph().output(0);
+    now->set_name("now");
+    return maker.write(folder + "/choice");
+}
+
+// The branches of an If read the state that the other entry has written, in both formats.
+TEST_F(Entries, BodiesReadTheState)
+{
+    const std::string choice = write_choice(folder_);
+    for (const char* ending : {".tmfile", ".tflite"}) {
+        model_ = folder_ + "/bodies" + ending;
+        fs::remove_all(folder_ + "/kept");
+        const Finished finished =
+            run({"convert", "--entry", "choice=" + choice, "--entry", "multiply=" + multiply_,
+                 model_, "--keep-state", "before=now"});
+        ASSERT_EQ(finished.status, 0) << finished.errors;
+        EXPECT_EQ(step("choice", 3), 3);
+        EXPECT_EQ(step("multiply", 4), 12);
+        EXPECT_EQ(step("choice", -2), -24);
+        EXPECT_EQ(step("choice", 1), -23);
+    }
+}
+
 // y = x W and y = -(before + x W), whose W is the same.
 std::string write_product(const std::string& folder, const std::string& name, int64_t rows)
 {
