@@ -285,10 +285,10 @@ int ResourceReader::look_up() const
 int ResourceReader::set_first(const Reading& reading, uint32_t index, const file::Operator& record,
                               int once) const
 {
-    const int32_t handle = count(record.inputs()) == 2 ? record.inputs()->Get(0) : -1;
-    const auto known = reading.resources.find(handle);
+    const bool has_inputs = count(record.inputs()) == 2;
+    const auto known = reading.resources.find(has_inputs ? record.inputs()->Get(0) : -1);
     const struct tensor* value =
-        known == reading.resources.end()
+        !has_inputs || known == reading.resources.end()
             ? nullptr
             : tengine::tflite::find_tensor(reading, record.inputs()->Get(1));
     if (!value || value->tensor_type != TENSOR_TYPE_CONST || value->data_type == TENGINE_DT_STRING)

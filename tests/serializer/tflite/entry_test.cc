@@ -163,6 +163,14 @@ TEST_F(TfliteEntryTest, ATmfileHasAllSignatures)
     std::remove(path.c_str());
 }
 
+TEST_F(TfliteEntryTest, AnAssignmentWithoutInputsIsRefused)
+{
+    TfliteModel model = make_pair();
+    model.called[0].operators[0].outputs.clear();
+    model.called[0].operators[1].inputs.clear();
+    expect_refusal(model, TENGINE_ENOTSUP, "operator 1 of its subgraph assigns to a resource");
+}
+
 TEST_F(TfliteEntryTest, Hostile)
 {
     expect_bounds(make_pair());
