@@ -21,14 +21,30 @@ struct PlanArena
     int memory = 0;            // the first arena in the same memory
     std::string name;          // of the device's memory; empty: it has one
     int64_t memory_bytes = 0;  // its size; 0: any
+    double ns_per_kib = 0;     // the time to read or write 1 KiB there; 0: it has one memory
+    int64_t moved_bytes = 0;   // by a run, as far as they are known
+    double saved_ns = 0;       // for each run, since it is not in the slowest memory
+    bool is_kept = false;      // it is the part's alone
     std::vector<int> steps;    // nodes; for boundary tensors parts
+};
+
+// The use of a memory by the graph and its bodies.
+struct MemoryUse
+{
+    std::string name;
+    int64_t memory_bytes = 0;
+    double ns_per_kib = 0;
+    int64_t used = 0;  // at the peak: memory that parts share counts once
+    int64_t moved_bytes = 0;
+    double saved_ns = 0;
 };
 
 struct MemoryPlan
 {
     std::vector<PlanArena> arenas;
     std::vector<tengine_plan_block> blocks;
-    std::vector<std::string> names;  // of tensors, if a device has several memories; else empty
+    std::vector<MemoryUse> memories;  // those with names, in the order of their first arenas
+    std::vector<std::string> names;   // of tensors, if a device has several memories; else empty
 };
 
 // Throws Failure.

@@ -181,9 +181,12 @@ typedef struct ir_memory
 // The place of a block (interface.plan) among the memories of the device.
 typedef struct ir_block_place
 {
-    int32_t memory;  // index in the list of interface.memories
-    int32_t reason;  // IR_PLACE_*
-    int64_t bytes;   // the share of the faster memory, or what other blocks take there; 0: CHOSEN
+    int32_t memory;    // index in the list of interface.memories
+    int32_t reason;    // IR_PLACE_*
+    int64_t bytes;     // the share of the faster memory, or what other blocks take there; 0: CHOSEN
+    int64_t moved;     // the bytes that a run writes to it and reads from it; 0: not known
+    int32_t is_kept;   // 1: in the memory of set_ir_part_plan_bytes(); 0: of set_ir_part_scratch()
+    int32_t reserved;  // 0
 } ir_block_place_t;
 
 // A time in which a unit of a simulated device worked or waited (interface.timeline).
@@ -562,8 +565,9 @@ TENGINE_API int set_ir_part_scratch(struct subgraph* subgraph, int memory, size_
 // The memory, aligned to 64 bytes: from the begin of run or async_run to its end, with any contents
 // at the begin. Its address may differ from run to run.
 TENGINE_API void* get_ir_part_scratch(const struct subgraph* subgraph, int memory);
-// For reports, of a device that allocates the memory of its parts itself: in pre_run or load, the
-// bytes in one of the device's memories. subgraph->plan_bytes is the sum.
+// In pre_run or load: the bytes in one of the device's memories that the device has allocated
+// itself, for as long as the part exists. Other parts have room for as many less. subgraph->
+// plan_bytes includes them.
 TENGINE_API void set_ir_part_plan_bytes(struct subgraph* subgraph, int memory, size_t bytes);
 // In pre_run or load: the bytes that the part may have of the memory, besides those of parts that
 // may run at the same time; SIZE_MAX for a memory of any size.

@@ -367,8 +367,9 @@ struct tengine_graph_memory
     int64_t owned_bytes;     // in memory of the library
     int64_t borrowed_bytes;  // in memory of the program: the model or buffers that it lends
 
-    int64_t value_bytes;  // inputs that set_tensor_data copied, and results of the last run whose
-                          // shapes depended on data
+    int64_t value_bytes;  // inputs that set_tensor_data copied, results of the last run whose
+                          // shapes depended on data, and states, both values of each; entries that
+                          // share a state count equal shares
 
     // These are 0 unless the graph is prepared: before prerun_graph and after postrun_graph.
     int64_t derived_bytes;  // constants computed by prerun: folded, merged, converted
@@ -409,10 +410,11 @@ TENGINE_API int tengine_graph_get_device_memory(graph_t graph, int index,
 // ---- The memory plan ----
 
 // Memory that a preparation has planned: that of boundary tensors, for the graph and each prepared
-// body, and that of each part, the device's. Its steps are numbered from 0: parts in the memory of
-// boundary tensors, and in that of a part the device's own steps, each of which serves a node.
-// Parts that never run at the same time have their arenas in one memory, which has the size of the
-// largest. The bytes of all these memories add up to tengine_graph_stats.arena_bytes.
+// body, in each memory of the CPU, and that of each part, the device's. Its steps are numbered from
+// 0: parts in the memory of boundary tensors, and in that of a part the device's own steps, each of
+// which serves a node. Parts that never run at the same time have their arenas in one memory, which
+// has the size of the largest. The bytes of all these memories add up to
+// tengine_graph_stats.arena_bytes.
 struct tengine_plan_arena
 {
     const char* device;  // "" for boundary tensors
@@ -424,6 +426,14 @@ struct tengine_plan_arena
                       // the first one, or shares its memory with no other
     char name[16];  // of the device's memory that it lies in (option CPU.memories); "": it has one
     int64_t memory_bytes;  // size of that memory; 0: as many as parts need
+    // The time that the device states to read or write 1 KiB there, and in the slowest of its
+    // memories; 0: it has one.
+    double ns_per_kib;
+    double slowest_ns_per_kib;
+    // Bytes that a run writes to and reads from its blocks, as far as they are known. The place of
+    // the arena saves moved_bytes / 1024 * (slowest_ns_per_kib - ns_per_kib) ns in each run.
+    int64_t moved_bytes;
+    int is_kept;  // 1: it is the part's alone from prerun_graph on, as for weights; 0: see `memory`
 };
 
 // The reason why a block is not in the memory of its device that is before its own.
@@ -448,10 +458,11 @@ struct tengine_plan_block
     int reason;            // TENGINE_PLACE_*
     int64_t reason_bytes;  // TOO_LARGE: the faster memory, as far as the part has it. NO_ROOM: what
                            // other blocks take there in the fullest step of its life
+    int64_t moved_bytes;   // that a run writes to it and reads from it; 0: not known
 };
 
-// The arenas of a graph or body are in this order: boundary tensors, then parts, each with an arena
-// in each memory of its device, the fastest first. A part whose
+// The arenas of a graph or body are in this order: boundary tensors, then parts, all with an arena
+// in each memory, the fastest first; one that is kept follows that of the same memory. A part whose
 // device has failed has the plan of the CPU, once that has run it. Fail as the getters of execution
 // nodes, with TENGINE_EINVAL for a size of 0, and with the codes of devices.
 TENGINE_API int tengine_graph_get_plan_arena_number(graph_t graph);

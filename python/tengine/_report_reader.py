@@ -4,7 +4,8 @@ from . import _constants as c
 from . import _types
 from ._library import ffi, lib, text
 from .errors import check
-from .report import (Arena, Block, Counter, Part, Plan, Refusal, Report, ReportNode, ReportTensor)
+from .report import (Arena, Block, Counter, MemoryUse, Part, Plan, Refusal, Report, ReportNode,
+                     ReportTensor)
 
 _ORIGINS = {c.TENGINE_PART_COMPILED: "compiled", c.TENGINE_PART_FROM_MODEL: "model",
             c.TENGINE_PART_FROM_CACHE: "cache"}
@@ -100,6 +101,22 @@ _PLACE_REASONS = {c.TENGINE_PLACE_CHOSEN: "chosen", c.TENGINE_PLACE_TOO_LARGE: "
                  c.TENGINE_PLACE_NO_ROOM: "no room"}
 
 
+def _sum_memories(arenas):
+    names = dict.fromkeys(arena.name for arena in arenas if arena.name)
+    return tuple(_sum_memory([arena for arena in arenas if arena.name == name]) for name in names)
+
+
+def _sum_memory(arenas):
+    """The use of a memory by all arenas in it: memory that parts share counts once."""
+    shared = {}
+    for arena in arenas:
+        shared[arena.memory] = max(shared.get(arena.memory, 0), arena.bytes * arena.copies)
+    first = arenas[0]
+    return MemoryUse(first.name, first.memory_bytes, first.ns_per_kib, sum(shared.values()),
+                     sum(arena.moved_bytes for arena in arenas),
+                     sum(arena.saved_ns for arena in arenas))
+
+
 def _read_plan(graph):
     arenas, blocks = [], []
     arena = ffi.new("struct tengine_plan_arena*")
@@ -107,14 +124,17 @@ def _read_plan(graph):
         check(lib.tengine_graph_get_plan_arena(graph, index, arena, ffi.sizeof(arena[0])))
         arenas.append(Arena(text(arena.device), arena.subgraph, arena.bytes, arena.copy_number,
                             arena.memory, text(arena.name), arena.memory_bytes,
+                            arena.ns_per_kib, arena.moved_bytes,
+                            arena.moved_bytes / 1024
+                            * (arena.slowest_ns_per_kib - arena.ns_per_kib), arena.is_kept != 0,
                             _read_list(lib.tengine_graph_get_plan_steps, graph, index)))
     block = ffi.new("struct tengine_plan_block*")
     for index in range(check(lib.tengine_graph_get_plan_block_number(graph))):
         check(lib.tengine_graph_get_plan_block(graph, index, block, ffi.sizeof(block[0])))
         blocks.append(Block(block.tensor, block.arena, block.block, block.offset, block.bytes,
                             block.first, block.last, _PLACE_REASONS[block.reason],
-                            block.reason_bytes))
-    return Plan(tuple(arenas), tuple(blocks))
+                            block.reason_bytes, block.moved_bytes))
+    return Plan(_sum_memories(arenas), tuple(arenas), tuple(blocks))
 
 
 def read_report(graph, is_placed=False):

@@ -99,6 +99,10 @@ class Arena:
     memory: int
     name: str
     memory_bytes: int
+    ns_per_kib: float
+    moved_bytes: int
+    saved_ns: float
+    kept: bool
     steps: tuple
 
 
@@ -116,12 +120,26 @@ class Block:
     last: int
     reason: str
     reason_bytes: int
+    moved_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class MemoryUse:
+    """The use of a memory of the board."""
+
+    name: str
+    memory_bytes: int
+    ns_per_kib: float
+    used: int
+    moved_bytes: int
+    saved_ns: float
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
     """The memory plan."""
 
+    memories: tuple
     arenas: tuple
     blocks: tuple
 

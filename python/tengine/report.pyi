@@ -74,6 +74,10 @@ class Arena:
     memory: int
     name: str
     memory_bytes: int
+    ns_per_kib: float
+    moved_bytes: int
+    saved_ns: float
+    kept: bool
     steps: Tuple[int, ...]
 
 @dataclass(frozen=True)
@@ -87,9 +91,20 @@ class Block:
     last: int
     reason: str
     reason_bytes: int
+    moved_bytes: int
+
+@dataclass(frozen=True)
+class MemoryUse:
+    name: str
+    memory_bytes: int
+    ns_per_kib: float
+    used: int
+    moved_bytes: int
+    saved_ns: float
 
 @dataclass(frozen=True)
 class Plan:
+    memories: Tuple[MemoryUse, ...]
     arenas: Tuple[Arena, ...]
     blocks: Tuple[Block, ...]
 

@@ -164,6 +164,8 @@ static void count_execution(const struct graph* execution, void* argument)
     for (int i = 0; i < execution->node_num; ++i)
         stats->mac_number += get_ir_node_macs(execution->node_list[i]);
     stats->arena_bytes += (int64_t)execution->core->plan_bytes;
+    for (int i = 0; i < execution->core->plan_need_num; ++i)
+        stats->arena_bytes += (int64_t)execution->core->plan_needs[i].bytes;
     count_parts(execution, sum);
 }
 

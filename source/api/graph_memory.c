@@ -5,6 +5,7 @@
 #include "graph/core.h"
 #include "graph/model_part.h"
 #include "graph/shared_model.h"
+#include "graph/state.h"
 #include "operator/param.h"
 #include "scheduler/bucket.h"
 #include "scheduler/memory.h"
@@ -165,6 +166,7 @@ int get_graph_memory(graph_t graph, struct tengine_graph_memory* out_memory, siz
         memory.border_bytes += count_ir_boundary_memory(execution);
         memory.value_bytes += count_ir_run_values(execution);
     }
+    if (!IS_MINIMAL) memory.value_bytes += count_ir_state_bytes(target->graph);
     memory.border_bytes += (int64_t)count_ir_request_bytes(get_ir_buckets(target->graph));
     memory.total_bytes = memory.owned_bytes + memory.value_bytes + memory.derived_bytes +
                          memory.border_bytes + memory.device_bytes;

@@ -86,62 +86,110 @@ static void end_arena(plan_lists_t* lists, int first_tensor, int first_step)
     arena->shown.step_number = get_vector_num(lists->steps) - arena->first_step;
 }
 
-static int add_boundaries(plan_lists_t* lists, const place_t* place)
+// The blocks of the list that are in this memory, and of these those that a part keeps, or has in
+// runs; with both, `is_kept` is -1.
+static int add_blocks(plan_lists_t* lists, const plan_lists_t* listed, int memory, int is_kept)
 {
+    arena_t* arena = get_vector_data(lists->arenas, get_vector_num(lists->arenas) - 1);
+    for (int i = 0; i < get_vector_num(listed->blocks); ++i) {
+        const ir_block_place_t* place = get_vector_data(listed->places, i);
+        if (place->memory != memory || (is_kept >= 0 && (place->is_kept != 0) != is_kept)) continue;
+        if (push_vector_data(lists->blocks, get_vector_data(listed->blocks, i)) < 0 ||
+            push_vector_data(lists->places, place) < 0)
+            return fail_memory();
+        arena->shown.moved_bytes += place->moved;
+    }
+    for (int i = 0; i < get_vector_num(listed->steps); ++i)
+        if (push_vector_data(lists->steps, get_vector_data(listed->steps, i)) < 0)
+            return fail_memory();
+    return TENGINE_OK;
+}
+
+// The costs of the memory, and of the slowest one of the device.
+static void state_costs(struct tengine_plan_arena* shown, const ir_scratch_need_t* need,
+                        const ir_scratch_need_t* slowest)
+{
+    memcpy(shown->name, need->own.memory, sizeof shown->name);
+    shown->memory_bytes = need->memory_bytes;
+    shown->ns_per_kib = need->ns_per_kib;
+    shown->slowest_ns_per_kib = slowest->ns_per_kib;
+}
+
+static int list_boundaries(const place_t* place, plan_lists_t* listed)
+{
+    if (!create_lists(listed)) return fail_memory();
+    for (int32_t i = 0; i < get_vector_num(place->graph->subgraph_list); ++i)
+        if (push_vector_data(listed->steps, &i) < 0) return fail_memory();
+    return list_ir_boundary_blocks(place->graph, listed->blocks, listed->places);
+}
+
+static int add_boundary(plan_lists_t* lists, const place_t* place, int memory,
+                        const plan_lists_t* listed)
+{
+    const ir_graph_core_t* core = place->graph->core;
     const ir_session_t* session = get_ir_session(place->graph);
     const bool has_frames = session && session->frame_num > 0 && session->frames[0].memory;
-    const struct tengine_plan_arena shown = {
+    const bool is_last = memory + 1 >= core->plan_need_num;
+    struct tengine_plan_arena shown = {
         .device = "",
         .subgraph = place->first_part,
-        .bytes = (int64_t)place->graph->core->plan_bytes,
+        .bytes = (int64_t)(is_last ? core->plan_bytes : core->plan_needs[memory].bytes),
         .copy_number = has_frames ? session->frame_num : 1,
     };
+    if (core->plan_need_num > 0)
+        state_costs(&shown, &core->plan_needs[memory], &core->plan_needs[core->plan_need_num - 1]);
     TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, NULL));
-    TENGINE_RETURN_IF_ERROR(list_ir_boundary_blocks(place->graph, lists->blocks));
-    const ir_block_place_t in_one = {0};
-    while (get_vector_num(lists->places) < get_vector_num(lists->blocks))
-        if (push_vector_data(lists->places, &in_one) < 0) return fail_memory();
-    for (int32_t i = 0; i < get_vector_num(place->graph->subgraph_list); ++i)
-        if (push_vector_data(lists->steps, &i) < 0) return fail_memory();
+    TENGINE_RETURN_IF_ERROR(add_blocks(lists, listed, memory, -1));
     end_arena(lists, place->first_tensor, place->first_part);
     return TENGINE_OK;
 }
 
-// The blocks of the part that are in this memory of its device.
-static int add_blocks(plan_lists_t* lists, const plan_lists_t* part, int memory)
+static int add_boundaries(plan_lists_t* lists, const place_t* place)
 {
-    for (int i = 0; i < get_vector_num(part->blocks); ++i) {
-        const ir_block_place_t* place = get_vector_data(part->places, i);
-        if (place->memory == memory &&
-            (push_vector_data(lists->blocks, get_vector_data(part->blocks, i)) < 0 ||
-             push_vector_data(lists->places, place) < 0))
-            return fail_memory();
-    }
-    for (int i = 0; i < get_vector_num(part->steps); ++i)
-        if (push_vector_data(lists->steps, get_vector_data(part->steps, i)) < 0)
-            return fail_memory();
-    return TENGINE_OK;
+    plan_lists_t listed = {0};
+    int status = list_boundaries(place, &listed);
+    const int number = place->graph->core->plan_need_num;
+    for (int i = 0; i < (number > 0 ? number : 1) && status == TENGINE_OK; ++i)
+        status = add_boundary(lists, place, i, &listed);
+    release_lists(&listed);
+    return status;
 }
 
-static int add_memory(plan_lists_t* lists, const place_t* place, int index, int memory,
+// `is_kept`: the bytes that the device keeps for the part, which no other part uses.
+static int add_memory(plan_lists_t* lists, const place_t* place, int index, int memory, int is_kept,
                       const plan_lists_t* listed)
 {
     const struct subgraph* compiled =
         get_ir_compiled_part(get_ir_graph_subgraph(place->graph, index));
     const ir_scratch_need_t* need = &compiled->core->scratch[memory];
     const bool is_one = compiled->core->memory_num < 2;
+    const bool has_both = need->bytes > 0 && need->planned > 0;
+    const size_t bytes = is_kept ? need->planned : need->bytes;
     struct tengine_plan_arena shown = {
         .device = compiled->device->name,
         .subgraph = place->first_part + index,
-        .bytes = (int64_t)(is_one ? compiled->plan_bytes : need->bytes + need->planned),
+        .bytes = (int64_t)(is_one ? compiled->plan_bytes : bytes),
         .copy_number = 1,
-        .memory_bytes = need->memory_bytes,
+        .is_kept = is_kept,
     };
-    memcpy(shown.name, need->own.memory, sizeof shown.name);
-    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, need->lender));
-    TENGINE_RETURN_IF_ERROR(add_blocks(lists, listed, memory));
+    if (!is_one)
+        state_costs(&shown, need, &compiled->core->scratch[compiled->core->memory_num - 1]);
+    TENGINE_RETURN_IF_ERROR(begin_arena(lists, &shown, is_kept ? NULL : need->lender));
+    TENGINE_RETURN_IF_ERROR(add_blocks(lists, listed, memory, has_both ? is_kept : -1));
     end_arena(lists, place->first_tensor, place->first_node);
     return TENGINE_OK;
+}
+
+// An arena for runs, one for what the device keeps, or both.
+static int add_memories(plan_lists_t* lists, const place_t* place, int index, int memory,
+                        const plan_lists_t* listed)
+{
+    const struct subgraph* compiled =
+        get_ir_compiled_part(get_ir_graph_subgraph(place->graph, index));
+    const ir_scratch_need_t* need = &compiled->core->scratch[memory];
+    if (need->bytes > 0 || need->planned == 0)
+        TENGINE_RETURN_IF_ERROR(add_memory(lists, place, index, memory, 0, listed));
+    return need->planned == 0 ? TENGINE_OK : add_memory(lists, place, index, memory, 1, listed);
 }
 
 static int add_part(plan_lists_t* lists, const place_t* place, int index)
@@ -155,7 +203,7 @@ static int add_part(plan_lists_t* lists, const place_t* place, int index)
         status = plan_ir_part(part, listed.blocks, listed.steps, listed.places);
     const int memory_num = compiled->core->memory_num > 1 ? compiled->core->memory_num : 1;
     for (int i = 0; i < memory_num && status == TENGINE_OK; ++i)
-        status = add_memory(lists, place, index, i, &listed);
+        status = add_memories(lists, place, index, i, &listed);
     release_lists(&listed);
     return status;
 }
@@ -271,6 +319,7 @@ int tengine_graph_get_plan_block(graph_t graph, int index, struct tengine_plan_b
         .last = block->last,
         .reason = place->reason,
         .reason_bytes = place->bytes,
+        .moved_bytes = place->moved,
     };
     give_struct(&made, sizeof made, out_block, size);
     return 0;

@@ -112,6 +112,11 @@ typedef struct ir_graph_core
     const struct graph* source;  // execution graph: its source, else NULL
     void* plan;                  // execution graph: memory between parts, see optimizer
     size_t plan_bytes;           // its size
+    // Execution graph: the part of this memory that is in the memories of the board, one need for
+    // each of these, the fastest first; the last one, which has `plan`, needs nothing. NULL: all is
+    // in `plan`.
+    ir_scratch_need_t* plan_needs;
+    int plan_need_num;
     struct vector* affinity;     // ir_affinity_t, see operator/affinity.h; NULL: none
     struct ir_strings* strings;  // see graph/string_pool.h; NULL: none yet
     struct graph_pool* pool;  // see graph/graph_pool.h; an execution graph and its parts have one

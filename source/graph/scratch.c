@@ -40,6 +40,22 @@ static int resize_block(ir_scratch_t* lender, size_t bytes, int part_index)
                              part_index, bytes, in, lender->memory);
 }
 
+void list_ir_held_need(ir_scratch_need_t* need, ir_scratch_need_t** list)
+{
+    need->next_held = *list;
+    if (*list) (*list)->held_link = &need->next_held;
+    need->held_link = list;
+    *list = need;
+}
+
+static void leave_list(ir_scratch_need_t* need)
+{
+    if (!need->held_link) return;
+    *need->held_link = need->next_held;
+    if (need->next_held) need->next_held->held_link = need->held_link;
+    need->held_link = NULL;
+}
+
 static void remove_need(ir_scratch_need_t* need)
 {
     if (!need->lender) return;
@@ -68,22 +84,37 @@ int fit_ir_scratch(ir_scratch_t* lender, int part_index)
     return TENGINE_OK;
 }
 
+ir_scratch_need_t* create_ir_scratch_needs(int number)
+{
+    ir_scratch_need_t* needs = alloc_small_memory(sizeof *needs * (size_t)number);
+    for (int i = 0; needs && i < number; ++i) {
+        needs[i].room = SIZE_MAX;
+        set_ir_scratch_lender(&needs[i], NULL);
+    }
+    return needs;
+}
+
+void release_ir_scratch_needs(ir_scratch_need_t* needs, int number)
+{
+    for (int i = 0; i < number; ++i) {
+        remove_need(&needs[i]);
+        leave_list(&needs[i]);
+    }
+    free_memory(needs);
+}
+
 int begin_ir_scratch(struct subgraph* part, int number)
 {
     ir_subgraph_core_t* core = part->core;
-    core->scratch = alloc_small_memory(sizeof *core->scratch * (size_t)number);
+    core->scratch = create_ir_scratch_needs(number);
     if (!core->scratch)
         return tengine_error_set(TENGINE_ENOMEM, "part %d: out of memory for its memories",
                                  part->index);
     core->scratch_num = number;
-    for (int i = 0; i < number; ++i) {
-        core->scratch[i].room = SIZE_MAX;
-        set_ir_scratch_lender(&core->scratch[i], NULL);
-    }
     return TENGINE_OK;
 }
 
-static int lend(ir_scratch_need_t* need, int part_index)
+int lend_ir_need(ir_scratch_need_t* need, int part_index)
 {
     if (need->bytes == 0) return TENGINE_OK;
     if (need->lender->bytes < need->bytes)
@@ -98,15 +129,13 @@ static int lend(ir_scratch_need_t* need, int part_index)
 int lend_ir_scratch(struct subgraph* part)
 {
     for (int i = 0; i < part->core->scratch_num; ++i)
-        TENGINE_RETURN_IF_ERROR(lend(&part->core->scratch[i], part->index));
+        TENGINE_RETURN_IF_ERROR(lend_ir_need(&part->core->scratch[i], part->index));
     return TENGINE_OK;
 }
 
 void leave_ir_scratch(struct subgraph* part)
 {
-    for (int i = 0; i < part->core->scratch_num; ++i)
-        remove_need(&part->core->scratch[i]);
-    free_memory(part->core->scratch);
+    release_ir_scratch_needs(part->core->scratch, part->core->scratch_num);
     part->core->scratch = NULL;
     part->core->scratch_num = 0;
 }

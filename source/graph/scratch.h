@@ -36,14 +36,19 @@ typedef struct ir_scratch
 typedef struct ir_scratch_need
 {
     size_t bytes;          // 0: the device has asked for nothing
-    size_t planned;        // bytes that the device has allocated itself, for reports
+    size_t planned;        // bytes that the device has allocated itself
     size_t room;           // bytes that the part may have; SIZE_MAX: any
     int64_t memory_bytes;  // the size of the memory that the device states; 0: any
+    double ns_per_kib;     // the time that it states to read or write 1 KiB; 0: none
     struct device* device;
     void* address;         // in the run in flight
     ir_scratch_t* lender;  // NULL: it has not been set, or the part has left
     struct ir_scratch_need* next;
     ir_scratch_t own;  // the lender of a part that shares with no other; it has the memory's name
+    // Those with memory from prerun to postrun, see scheduler/lane.h: the next one, and the pointer
+    // to this one, NULL: it is in no list.
+    struct ir_scratch_need* next_held;
+    struct ir_scratch_need** held_link;
 } ir_scratch_need_t;
 
 // The memory that a part of an execution graph shares with others.
@@ -57,12 +62,23 @@ typedef struct ir_shared_scratch
 // NULL: its own.
 void set_ir_scratch_lender(ir_scratch_need_t* need, ir_scratch_t* lender);
 
+// Puts the need into a list until it is released.
+void list_ir_held_need(ir_scratch_need_t* need, ir_scratch_need_t** list);
+
 // The bytes that the largest need of the lender has.
 size_t find_ir_scratch_need(const ir_scratch_t* lender);
 
 // Makes the lender's block exactly as large as needed; none of its parts runs. `part_index` is for
 // messages. ENOMEM: the lender has no block then.
 TENGINE_MUST_USE int fit_ir_scratch(ir_scratch_t* lender, int part_index);
+
+// These make needs that are each its own lender with any room, NULL: ENOMEM, and free them, their
+// blocks, and their entries in lists.
+ir_scratch_need_t* create_ir_scratch_needs(int number);
+void release_ir_scratch_needs(ir_scratch_need_t* needs, int number);
+// Sets the address of the need in its lender's block, which is allocated if it is too small.
+// ENOMEM.
+TENGINE_MUST_USE int lend_ir_need(ir_scratch_need_t* need, int part_index);
 
 // These concern all needs of a compiled part. begin: makes `number`, each its own lender with any
 // room. ENOMEM.

@@ -347,6 +347,14 @@ int write_ir_first_value(const struct graph* source, int index, void* out_value,
     return TENGINE_OK;
 }
 
+int64_t count_ir_state_bytes(const struct graph* source)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < count_ir_states(source); ++i)
+        sum += (int64_t)get_ir_state_share(state_at(source, i)->value, source);
+    return sum;
+}
+
 int reset_ir_states(struct graph* source)
 {
     for (int i = 0; i < count_ir_states(source); ++i) {

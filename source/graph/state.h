@@ -86,6 +86,9 @@ TENGINE_MUST_USE int write_ir_first_value(const struct graph* source, int index,
 TENGINE_MUST_USE int begin_joining_ir_states(struct graph* graph);
 void end_joining_ir_states(struct graph* graph, bool is_joined);
 
+// The graph's share of the memory of its states. Any thread.
+int64_t count_ir_state_bytes(const struct graph* source);
+
 // Gives all states their first value; without memory they will begin with it. EINVAL, ERANGE.
 TENGINE_MUST_USE int reset_ir_states(struct graph* source);
 

@@ -322,6 +322,15 @@ int begin_ir_state_value(struct ir_state_value* value, int number, bool* out_is_
     return TENGINE_OK;
 }
 
+size_t get_ir_state_share(const struct ir_state_value* value, const struct graph* graph)
+{
+    lock_ir_entries(graph);
+    const size_t bytes = value->memory ? 2 * value->bytes : 0;
+    const size_t share = bytes / (size_t)get_vector_num(value->users);
+    unlock_ir_entries(graph);
+    return share;
+}
+
 void turn_ir_state_value(struct ir_state_value* value)
 {
     value->is_written = true;

@@ -43,6 +43,8 @@ TENGINE_MUST_USE int settle_ir_state_value(struct ir_state_value* value,
 
 // The memory that the next run reads; NULL: none yet.
 void* get_ir_state_memory(const struct ir_state_value* value, size_t* out_bytes);
+// The bytes of both values, of which each user has an equal share: that of one. Any thread.
+size_t get_ir_state_share(const struct ir_state_value* value, const struct graph* graph);
 // User `index`, NULL behind the last one.
 const ir_state_user_t* get_ir_state_user(const struct ir_state_value* value, int index);
 

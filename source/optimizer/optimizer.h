@@ -90,11 +90,13 @@ int redirect_ir_subgraph(struct graph* execution, int index, int reason, const c
 // Joins neighbours in the list that the default device runs; none may be compiled yet.
 int join_ir_default_subgraphs(struct graph* execution);
 
-// Plans memory of boundary tensors and of the graph's outputs, after the last change of parts.
+// Plans memory of boundary tensors and of the graph's outputs, after the last change of parts, in
+// the memories of graph.core.plan_needs, if there are several.
 int plan_ir_boundary_memory(struct graph* execution);
-// Appends the ir_part_block_t of these tensors (tengine/device.h), whose steps are parts; nothing
-// before the plan. `block` counts them in the vector. ENOMEM.
-int list_ir_boundary_blocks(const struct graph* execution, struct vector* out_blocks);
+// Appends the ir_part_block_t of these tensors (tengine/device.h), whose steps are parts, and the
+// ir_block_place_t of each; nothing before the plan. `block` counts them in the vector. ENOMEM.
+int list_ir_boundary_blocks(const struct graph* execution, struct vector* out_blocks,
+                            struct vector* out_places);
 
 // The device that a graph's nodes are offered first: set_graph_device()'s choice, else the first of
 // its context, else the default device, which comes last at any place in the list.

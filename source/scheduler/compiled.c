@@ -342,6 +342,7 @@ int compile_ir_part(const struct subgraph* part, struct device* device, bool iso
         return raise_ir_failure(&failure);
     }
     keep_ir_stored_part(part, device, &compiled->stored);
+    if (!compiled->isolated) hold_ir_part_memories(part, compiled->subgraph);
     *out_compiled = compiled;
     return TENGINE_OK;
 }

@@ -45,6 +45,9 @@ static int compile(struct graph* execution, struct scheduler* scheduler)
     if (OP_HAS_BODIES)
         TENGINE_RETURN_IF_ERROR(
             prepare_ir_bodies(execution, execution->run_options, &prepared_bodies));
+    // Boundary tensors have what parts leave of the memories of a board.
+    if (!execution->run_options->concurrent) TENGINE_RETURN_IF_ERROR(fit_ir_lanes(execution));
+    TENGINE_RETURN_IF_ERROR(begin_ir_boundary_memories(execution));
     TENGINE_RETURN_IF_ERROR(plan_ir_boundary_memory(execution));
     TENGINE_RETURN_IF_ERROR(open_ir_session(execution, scheduler));
     TENGINE_RETURN_IF_ERROR(make_ir_frames(execution, 1, false));

@@ -29,6 +29,8 @@ void release_ir_lanes(ir_lanes_t* lanes)
         free_memory(get_lender(lanes, i));
     if (lanes->lenders) release_vector(lanes->lenders);
     lanes->lenders = NULL;
+    for (; lanes->held; lanes->held = lanes->held->next_held)
+        lanes->held->held_link = NULL;
 }
 
 static ir_scratch_t* find_lender(const ir_lanes_t* lanes, int lane, const char* memory)
@@ -69,6 +71,15 @@ static ir_lanes_t* find_lanes(const struct graph* execution, int* out_lane)
     return get_ir_lanes(execution->core->source);
 }
 
+// Those whose parts divide the memories with the parts of this graph; *out_lane is its own one, -1:
+// its parts are in several.
+static ir_lanes_t* find_neighbours(const struct graph* execution, int* out_lane)
+{
+    *out_lane = -1;
+    return execution->run_options->concurrent ? get_ir_lanes(execution->core->source)
+                                              : find_lanes(execution, out_lane);
+}
+
 // ---- the memories of a part ----
 
 // The use of a memory by the preparations of a source graph.
@@ -97,42 +108,55 @@ static void add_own_lenders(const struct graph* execution, const char* memory, m
     }
 }
 
-static memory_use_t count_use(const struct graph* execution, const char* memory)
+// `is_part`: for a part, which may have what the lane of the graph has; else for memory from prerun
+// to postrun.
+static memory_use_t count_use(const struct graph* execution, const char* memory, bool is_part)
 {
     memory_use_t use = {0};
-    int own_lane = -1;
-    const bool is_concurrent = execution->run_options->concurrent;
-    const ir_lanes_t* lanes =
-        is_concurrent ? get_ir_lanes(execution->core->source) : find_lanes(execution, &own_lane);
+    int own_lane;
+    const ir_lanes_t* lanes = find_neighbours(execution, &own_lane);
     for (int i = 0; i < count_lenders(lanes); ++i) {
         const ir_scratch_t* lender = get_lender(lanes, i);
         if (strcmp(lender->memory, memory) != 0) continue;
         use.held += count_with_header(lender->bytes);
-        if (lender->lane == own_lane)
+        if (is_part && lender->lane == own_lane)
             use.own = lender->bytes;
         else
             use.others += count_with_header(find_ir_scratch_need(lender));
     }
-    if (is_concurrent) add_own_lenders(execution, memory, &use);
+    for (const ir_scratch_need_t* need = lanes->held; need; need = need->next_held) {
+        if (strcmp(need->own.memory, memory) != 0) continue;
+        use.held += count_with_header(need->planned);
+        use.others += count_with_header(need->planned);
+    }
+    if (execution->run_options->concurrent) add_own_lenders(execution, memory, &use);
     return use;
 }
 
-static size_t find_room(const struct graph* execution, const ir_memory_t* memory, bool isolated)
+static size_t find_room(const struct graph* execution, const ir_memory_t* memory, bool is_part)
 {
     if (memory->bytes == 0) return SIZE_MAX;
     const struct graph* outer = execution->core->source->core->outer;
     // Such parts run beside others that are not known here.
-    if (isolated || (outer && outer->run_options->concurrent)) return 0;
-    const memory_use_t use = count_use(execution, memory->name);
+    if (outer && outer->run_options->concurrent) return 0;
+    const memory_use_t use = count_use(execution, memory->name, is_part);
     size_t bytes = (uint64_t)memory->bytes > SIZE_MAX ? SIZE_MAX : (size_t)memory->bytes;
     size_t piece;
     // The program's block may be smaller than the device states, and other graphs may use it.
     const bool has_block = find_named_memory_room(memory->name, &piece);
     if (has_block && piece + use.held < bytes) bytes = piece + use.held;
     bytes = bytes > use.others ? bytes - use.others : 0;
-    if (!has_block) return bytes;
-    const size_t largest = piece > use.own ? piece : use.own;
-    return largest < bytes ? largest : bytes;
+    const size_t largest = has_block && piece > use.own ? piece : use.own;
+    if (has_block && largest < bytes) bytes = largest;
+    return bytes & ~(size_t)(ALLOC_ALIGNMENT - 1);  // plans count whole lines
+}
+
+static int check_memories(int status, struct vector* memories)
+{
+    const int number = get_vector_num(memories);
+    if (status != 0 || number <= IR_MOST_MEMORIES) return status;
+    return tengine_error_set(TENGINE_EDEVICE, "%d memories: expected at most %d", number,
+                             IR_MOST_MEMORIES);
 }
 
 static int list_memories(const struct subgraph* part, const struct subgraph* compiled,
@@ -140,25 +164,30 @@ static int list_memories(const struct subgraph* part, const struct subgraph* com
 {
     struct device* device = compiled->device;
     tengine_error_clear();
-    int status = device->interface->memories(device, compiled->graph, out_memories);
-    const int number = get_vector_num(out_memories);
-    if (status == 0 && number > IR_MOST_MEMORIES)
-        status = tengine_error_set(TENGINE_EDEVICE, "%d memories: expected at most %d", number,
-                                   IR_MOST_MEMORIES);
+    const int status = check_memories(
+        device->interface->memories(device, compiled->graph, out_memories), out_memories);
     return status == 0 ? TENGINE_OK
                        : fail_ir_entry(device, "memories", part->index, part->node_num, status);
 }
 
+static void take_memory(ir_scratch_need_t* need, const ir_memory_t* memory, size_t room)
+{
+    memcpy(need->own.memory, memory->name, sizeof memory->name - 1);
+    need->memory_bytes = memory->bytes;
+    need->ns_per_kib = memory->ns_per_kib;
+    need->room = room;
+}
+
+// A part that may be abandoned runs beside others that are not known here.
 static void take_memories(const struct subgraph* part, struct subgraph* compiled,
                           const struct vector* memories, bool isolated)
 {
     compiled->core->memory_num = get_vector_num(memories);
     for (int i = 0; i < get_vector_num(memories); ++i) {
         const ir_memory_t* memory = get_vector_data(memories, i);
-        ir_scratch_need_t* need = &compiled->core->scratch[i];
-        memcpy(need->own.memory, memory->name, sizeof memory->name - 1);
-        need->memory_bytes = memory->bytes;
-        need->room = find_room(part->graph, memory, isolated);
+        const bool has_none = isolated && memory->bytes > 0;
+        take_memory(&compiled->core->scratch[i], memory,
+                    has_none ? 0 : find_room(part->graph, memory, true));
     }
 }
 
@@ -171,6 +200,50 @@ int begin_ir_part_memories(const struct subgraph* part, struct subgraph* compile
     const int number = get_vector_num(memories);
     if (status == TENGINE_OK) status = begin_ir_scratch(compiled, number > 0 ? number : 1);
     if (status == TENGINE_OK) take_memories(part, compiled, memories, isolated);
+    release_vector(memories);
+    return status;
+}
+
+void hold_ir_part_memories(const struct subgraph* part, struct subgraph* compiled)
+{
+    int lane;
+    for (int i = 0; i < compiled->core->memory_num; ++i)
+        if (compiled->core->scratch[i].planned > 0)
+            list_ir_held_need(&compiled->core->scratch[i],
+                              &find_neighbours(part->graph, &lane)->held);
+}
+
+// ---- the memories of boundary tensors ----
+
+static int make_plan_needs(struct graph* execution, const struct vector* memories)
+{
+    int lane;
+    ir_graph_core_t* core = execution->core;
+    const int number = get_vector_num(memories);
+    if (number < 2) return TENGINE_OK;
+    core->plan_needs = create_ir_scratch_needs(number);
+    if (!core->plan_needs)
+        return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of memories");
+    core->plan_need_num = number;
+    ir_lanes_t* lanes = find_lanes(execution, &lane);
+    for (int i = 0; i < number; ++i) {
+        const ir_memory_t* memory = get_vector_data(memories, i);
+        take_memory(&core->plan_needs[i], memory, find_room(execution, memory, false));
+        core->plan_needs[i].device = find_default_device();
+        list_ir_held_need(&core->plan_needs[i], &lanes->held);
+    }
+    return TENGINE_OK;
+}
+
+int begin_ir_boundary_memories(struct graph* execution)
+{
+    struct device* device = find_default_device();
+    if (!device->interface->memories || execution->run_options->concurrent) return TENGINE_OK;
+    struct vector* memories = create_vector(sizeof(ir_memory_t), NULL);
+    if (!memories) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of memories");
+    tengine_error_clear();
+    int status = check_memories(device->interface->memories(device, execution, memories), memories);
+    if (status == 0) status = make_plan_needs(execution, memories);
     release_vector(memories);
     return status;
 }

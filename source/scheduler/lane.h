@@ -8,7 +8,8 @@
 // concurrent scheduler chooses the lanes. A part that may be abandoned is in no lane.
 //
 // A memory of a limited size is divided among the lanes in the order in which parts are compiled: a
-// part may have what other lanes do not need.
+// part may have what other lanes do not need, and what is not held from prerun to postrun: by
+// devices for parts, and by boundary tensors.
 #pragma once
 
 #include "graph/scratch.h"
@@ -20,6 +21,9 @@ TENGINE_EXTERN_C_BEGIN
 typedef struct ir_lanes
 {
     struct vector* lenders;  // of ir_scratch_t*; NULL: none yet
+    // The first of the needs with memory from prerun to postrun (`planned`), of all preparations,
+    // and those of bodies that run in these lanes.
+    ir_scratch_need_t* held;
 } ir_lanes_t;
 
 // After the last preparation has ended.
@@ -29,6 +33,15 @@ void release_ir_lanes(ir_lanes_t* lanes);
 // the part may have of each. ENOMEM; TENGINE_EDEVICE, and the failures of the device.
 TENGINE_MUST_USE int begin_ir_part_memories(const struct subgraph* part, struct subgraph* compiled,
                                             bool isolated);
+
+// When the part is compiled: the memory that its device holds until the part ends is not for
+// others.
+void hold_ir_part_memories(const struct subgraph* part, struct subgraph* compiled);
+
+// Unless the scheduler is concurrent, when all parts and bodies have their memory, for a graph or
+// a body: how much its boundary tensors may have of each memory of the default device
+// (graph.core.plan_needs; none if it has only one). ENOMEM; TENGINE_EDEVICE.
+TENGINE_MUST_USE int begin_ir_boundary_memories(struct graph* execution);
 
 // Unless the scheduler is concurrent, when all parts are compiled, and before bodies are: puts them
 // into the lane of the graph. ENOMEM.

@@ -106,6 +106,8 @@ int64_t count_ir_boundary_memory(const struct graph* execution)
 {
     const ir_session_t* session = get_ir_session(execution);
     size_t bytes = execution->core->plan_bytes;
+    for (int i = 0; i < execution->core->plan_need_num; ++i)
+        bytes += execution->core->plan_needs[i].own.bytes;
     for (int i = 0; session && i < session->frame_num; ++i)
         bytes += session->frames[i].memory_bytes;
     return (int64_t)bytes;

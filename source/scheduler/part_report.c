@@ -118,14 +118,17 @@ static int fail_blocks(void)
     return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of blocks");
 }
 
-static bool is_shared_scratch(const struct subgraph* part, const ir_part_block_t* block)
+// Whether the block is neither the scratch that all steps share, nor kept from prerun to postrun.
+static bool is_in_arena(const struct subgraph* part, const ir_part_block_t* block,
+                        const ir_block_place_t* place)
 {
-    return block->tensor < 0 && get_ir_compiled_part(part)->core->memory_num < 2;
+    const bool is_shared = block->tensor < 0 && get_ir_compiled_part(part)->core->memory_num < 2;
+    return !is_shared && !place->is_kept;
 }
 
 // Appends a block without bytes for each number, of which a device has at most one for each tensor.
 static int number_arena_blocks(const struct subgraph* part, const struct vector* blocks,
-                               struct vector* out_blocks)
+                               const struct vector* places, struct vector* out_blocks)
 {
     const ir_arena_block_t none = {UINT64_MAX, 0, 0, part->index};
     int most = 0;
@@ -133,7 +136,8 @@ static int number_arena_blocks(const struct subgraph* part, const struct vector*
         const ir_part_block_t* block = get_vector_data(blocks, i);
         if (!is_index(block->block, get_vector_num(blocks)))
             return fail_plan(part, part->device, "block", block->block);
-        if (block->block >= most && !is_shared_scratch(part, block)) most = block->block + 1;
+        if (block->block >= most && is_in_arena(part, block, get_vector_data(places, i)))
+            most = block->block + 1;
     }
     for (int i = 0; i < most; ++i)
         if (push_vector_data(out_blocks, &none) < 0) return fail_blocks();
@@ -154,12 +158,12 @@ static int add_arena_blocks(const struct subgraph* part, const struct vector* bl
                             const struct vector* places, struct vector* out_blocks)
 {
     const int first = get_vector_num(out_blocks);
-    TENGINE_RETURN_IF_ERROR(number_arena_blocks(part, blocks, out_blocks));
+    TENGINE_RETURN_IF_ERROR(number_arena_blocks(part, blocks, places, out_blocks));
     for (int i = 0; i < get_vector_num(blocks); ++i) {
         const ir_part_block_t* block = get_vector_data(blocks, i);
-        if (!is_shared_scratch(part, block))
-            widen_arena_block(block, get_vector_data(places, i),
-                              get_vector_data(out_blocks, first + block->block));
+        const ir_block_place_t* place = get_vector_data(places, i);
+        if (is_in_arena(part, block, place))
+            widen_arena_block(block, place, get_vector_data(out_blocks, first + block->block));
     }
     return TENGINE_OK;
 }

@@ -116,6 +116,9 @@ static int end_execution(struct graph* execution, end_runner_t end)
     const int ended = end_parts(execution, end);
     const int closed = close_ir_bodies(execution);
     close_ir_session(execution);
+    release_ir_scratch_needs(execution->core->plan_needs, execution->core->plan_need_num);
+    execution->core->plan_needs = NULL;
+    execution->core->plan_need_num = 0;
     if (status >= 0) status = ended;
     return status < 0 ? status : closed;
 }

@@ -206,6 +206,7 @@ TEST_F(MemoriesTest, APlanPrefersTheFastMemory)
     const graph_t graph = load(way);
     ASSERT_EQ(prepare(graph, way), 0) << get_tengine_error();
     EXPECT_GT(count_bytes(graph, "SRAM"), 4096);
+    EXPECT_LE(count_bytes(graph, "SRAM"), 8192);
     EXPECT_GT(count_bytes(graph, "DRAM"), 0);
     std::set<int> reasons;
     for (const tengine_plan_block& block : list_blocks(graph))
@@ -220,6 +221,52 @@ TEST_F(MemoriesTest, APlanPrefersTheFastMemory)
     ASSERT_EQ(tengine_graph_get_stats(graph, &stats), 0);
     EXPECT_EQ(stats.arena_bytes,
               count_bytes(graph, "SRAM") + count_bytes(graph, "DRAM") + count_bytes(graph, ""));
+}
+
+// The costs are those of the option, and each arena saves what its blocks move.
+TEST_F(MemoriesTest, APlanHasCostsAndSavings)
+{
+    for (const auto& [size, cost] : std::map<int, double>{{8192, 1}, {60000, 1.5}}) {
+        const Way way = {"SRAM:" + std::to_string(size) + ":" + std::to_string(cost) + ",DRAM:0:8"};
+        const graph_t graph = load(way);
+        ASSERT_EQ(prepare(graph, way), 0) << get_tengine_error();
+        const std::vector<tengine_plan_arena> arenas = list_arenas(graph);
+        std::vector<int64_t> moved(arenas.size());
+        for (const tengine_plan_block& block : list_blocks(graph)) {
+            EXPECT_GT(block.moved_bytes, 0);
+            moved[static_cast<size_t>(block.arena)] += block.moved_bytes;
+        }
+        for (size_t i = 0; i < arenas.size(); ++i) {
+            EXPECT_EQ(arenas[i].moved_bytes, moved[i]);
+            EXPECT_EQ(arenas[i].slowest_ns_per_kib, 8);
+            EXPECT_EQ(arenas[i].ns_per_kib, std::string(arenas[i].name) == "SRAM" ? cost : 8);
+        }
+    }
+}
+
+// Weights are copied where they save more than tensors that would lie there, and stay there.
+TEST_F(MemoriesTest, HotWeightsAreKept)
+{
+    const std::vector<float> expected = use({});
+    int64_t last = 0;
+    for (const int size : {1000, 20000, 40000, 80000, 200000}) {
+        Block block(static_cast<size_t>(size) + 1000);
+        const Way way = {"SRAM:" + std::to_string(size) + ":1,DRAM:0:8"};
+        const graph_t graph = load(way);
+        ASSERT_EQ(prepare(graph, way), 0) << get_tengine_error();
+        int64_t kept = 0;
+        for (const tengine_plan_arena& arena : list_arenas(graph))
+            if (arena.is_kept) kept += arena.bytes;
+        EXPECT_GE(kept, last) << size;
+        last = kept;
+        for (int i = 0; i < 2; ++i)
+            EXPECT_EQ(run(graph, 1), expected);
+        check_plan(graph);
+        EXPECT_LE(count_bytes(graph, "SRAM"), size);
+        EXPECT_EQ(postrun_graph(graph), 0);
+        EXPECT_FALSE(block.is_overrun());
+    }
+    EXPECT_GT(last, 100000) << "all packed weights";
 }
 
 TEST_F(MemoriesTest, OfTheProgramsBlockPartsTakeTheirShare)

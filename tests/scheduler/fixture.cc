@@ -63,6 +63,16 @@ void Session::set(const char* key, const char* value)
         << tengine_error_message();
 }
 
+void Session::set_default(const char* key, const char* value)
+{
+    struct device* device = find_default_device();
+    if (!find_ir_context_device(context_.get(), device)) {
+        EXPECT_EQ(add_ir_context_device(context_.get(), device, nullptr, 0), TENGINE_OK);
+    }
+    EXPECT_EQ(set_ir_context_device_option(context_.get(), device, key, value), TENGINE_OK)
+        << tengine_error_message();
+}
+
 void Session::feed(const std::string& name, Floats data)
 {
     Floats& kept = fed_[name];

@@ -48,6 +48,8 @@ class Session
     subgraph* part(int index) { return get_ir_graph_subgraph(execution(), index); }
 
     void set(const char* key, const char* value);
+    // An option of the default device, which the context gets if it does not list it.
+    void set_default(const char* key, const char* value);
     int prerun() { return prerun_ir_graph(source(), &kOneThread); }
     int run(int block = 1) { return run_ir_graph(source(), block); }
     int wait(int try_wait = 0) { return wait_ir_graph(source(), try_wait); }

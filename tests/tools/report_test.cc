@@ -88,15 +88,22 @@ void add_tensor_shapes(json* report)
     const json edge = {{"name", "string"}, {"type", "string"},     {"shape", {"number"}},
                        {"bytes", "count"}, {"producer", "number"}, {"constant", "boolean"},
                        {"part", "number"}, {"arena", "any"},       {"offset", "any"}};
-    const json arena = {{"device", "string"},      {"part", "count"},   {"bytes", "count"},
-                        {"copies", "count"},       {"memory", "count"}, {"name", "string"},
-                        {"memory_bytes", "count"}, {"steps", {"count"}}};
-    const json block = {{"tensor", "number"}, {"arena", "count"},   {"block", "count"},
-                        {"offset", "count"},  {"bytes", "count"},   {"first", "count"},
-                        {"last", "count"},    {"reason", "string"}, {"reason_bytes", "count"}};
+    const json arena = {
+        {"device", "string"},      {"part", "count"},        {"bytes", "count"},
+        {"copies", "count"},       {"memory", "count"},      {"name", "string"},
+        {"memory_bytes", "count"}, {"ns_per_kib", "number"}, {"moved_bytes", "count"},
+        {"saved_ns", "number"},    {"kept", "boolean"},      {"steps", {"count"}}};
+    const json block = {{"tensor", "number"},    {"arena", "count"},   {"block", "count"},
+                        {"offset", "count"},     {"bytes", "count"},   {"first", "count"},
+                        {"last", "count"},       {"reason", "string"}, {"reason_bytes", "count"},
+                        {"moved_bytes", "count"}};
+    const json use = {{"name", "string"}, {"memory_bytes", "count"}, {"ns_per_kib", "number"},
+                      {"used", "count"},  {"moved_bytes", "count"},  {"saved_ns", "number"}};
     (*report)["trace"] = "null";
     (*report)["tensors"] = json::array({edge});
-    (*report)["plan"] = {{"arenas", json::array({arena})}, {"blocks", json::array({block})}};
+    (*report)["plan"] = {{"memories", json::array({use})},
+                         {"arenas", json::array({arena})},
+                         {"blocks", json::array({block})}};
 }
 
 // The fields of a node that say what it computes.

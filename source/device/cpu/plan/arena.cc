@@ -6,6 +6,7 @@
 #include "device/cpu/plan/part_outputs.h"
 #include "device/cpu/plan/step.h"
 #include "device/cpu/plan/tensor_table.h"
+#include "device/cpu/plan/tiers.h"
 #include "graph/core.h"
 #include "graph/prepared.h"
 
@@ -17,7 +18,11 @@ class ArenaPlanner
   public:
     ArenaPlanner(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
                  const MicroBatchList& batches)
-        : steps_(steps), placements_(joins.placements), border_(part)
+        : part_(part),
+          steps_(steps),
+          placements_(joins.placements),
+          batches_(batches),
+          border_(part)
     {
         for (const MicroBatches& range : batches) {
             ranges_.resize(range.end, nullptr);
@@ -43,10 +48,11 @@ class ArenaPlanner
         places_.resize(blocks_.size(), 0);
     }
 
-    int plan(Vector<memory_tier_t> tiers, ArenaPlan* out_plan)
+    int plan(const Vector<memory_tier_t>& tiers, ArenaPlan* out_plan)
     {
         if (!IS_MINIMAL && tiers.size() > 1)
-            TENGINE_RETURN_IF_ERROR(plan_tiers(tiers, out_plan));
+            TENGINE_RETURN_IF_ERROR(plan_tiers(tiers, list_residents(part_, steps_, batches_),
+                                               moved_, &blocks_, &places_, out_plan));
         else
             TENGINE_RETURN_IF_ERROR(plan_memory(blocks_.data(),
                                                 static_cast<int64_t>(blocks_.size()),
@@ -82,6 +88,8 @@ class ArenaPlanner
             TENGINE_RETURN_IF_ERROR(
                 check_tier(static_cast<int32_t>(i), tiers[i].bytes, &out_plan->sizes[i]));
         fill(out_plan);
+        if (!IS_MINIMAL && tiers.size() > 1)
+            return plan_beside(tiers, list_residents(part_, steps_, batches_), out_plan);
         return TENGINE_OK;
     }
 
@@ -93,6 +101,7 @@ class ArenaPlanner
         size_t block = 0;
         size_t shift = 0;             // bytes from the begin of the block
         int32_t first = 0, last = 0;  // steps
+        uint64_t moved = 0;           // bytes that steps write to and read from it
     };
 
     void extend_inputs(int step)
@@ -100,8 +109,14 @@ class ArenaPlanner
         for (tensor* input : steps_[step].inputs) {
             if (!input || !uses_.find(input)->value) continue;
             extend(step, *input, uses_[input]);
-            moved_[uses_[input].block] += get_ir_tensor_bytes(input);
+            move(*input, uses_[input]);
         }
+    }
+
+    void move(const tensor& value, Use& use)
+    {
+        use.moved += get_ir_tensor_bytes(&value);
+        moved_[use.block] += get_ir_tensor_bytes(&value);
     }
 
     // One block for each step. A kernel writes and reads its scratch.
@@ -116,16 +131,6 @@ class ArenaPlanner
             blocks_.push_back(block);
             moved_.push_back(2 * uint64_t{block.size});
         }
-    }
-
-    int plan_tiers(Vector<memory_tier_t>& tiers, ArenaPlan* out_plan)
-    {
-        TENGINE_RETURN_IF_ERROR(plan_memory_tiers(
-            blocks_.data(), moved_.data(), places_.data(), static_cast<int64_t>(blocks_.size()),
-            ALLOC_ALIGNMENT, tiers.data(), static_cast<int>(tiers.size())));
-        for (size_t i = 0; i < tiers.size(); ++i)
-            out_plan->sizes[i] = tiers[i].used;
-        return TENGINE_OK;
     }
 
     int check_tier(int32_t tier, size_t room, size_t* out_size) const
@@ -146,10 +151,10 @@ class ArenaPlanner
             out_plan->scratch.push_back({places_[i], blocks_[i].offset, blocks_[i].size});
         for (const Use& use : uses_)
             if (use.value)
-                out_plan->entries.push_back({use.value, places_[use.block],
-                                             blocks_[use.block].offset + use.shift,
-                                             std::max<size_t>(count_bytes(*use.value), 1),
-                                             static_cast<int32_t>(use.block), use.first, use.last});
+                out_plan->entries.push_back(
+                    {use.value, places_[use.block], blocks_[use.block].offset + use.shift,
+                     std::max<size_t>(count_bytes(*use.value), 1), static_cast<int32_t>(use.block),
+                     use.first, use.last, use.moved});
     }
 
     // The pictures of one micro-batch, if no other step uses the tensor.
@@ -202,7 +207,7 @@ class ArenaPlanner
             use.first = find_first(step, *output);
             if (place == blocks_.size()) add_block(use.first, *output);
             extend(step, *output, use);
-            moved_[place] += get_ir_tensor_bytes(output);
+            move(*output, use);
         }
     }
 
@@ -234,7 +239,7 @@ class ArenaPlanner
         use.block = block;
         use.shift = static_cast<size_t>(placement.first) * output.elem_size;
         extend(step, *placement.whole, use);
-        moved_[block] += get_ir_tensor_bytes(&output);
+        move(output, use);
     }
 
     int ask_kernel(const Step& step, int output_index) const
@@ -259,8 +264,10 @@ class ArenaPlanner
                    : nullptr;
     }
 
+    const subgraph& part_;
     const Vector<Step>& steps_;
     const TensorTable<Placement>& placements_;
+    const MicroBatchList& batches_;
     const PartOutputs border_;            // outputs of the part
     Vector<const MicroBatches*> ranges_;  // of each step, or null
     TensorTable<int> counts_;             // of micro-batches, for tensors that are divided

@@ -119,10 +119,11 @@ void widen(Vector<Extent>& extents, const ArenaPlan::Entry& entry)
     extent.last = std::max(extent.last, entry.last);
 }
 
-// The bytes of a memory that blocks have in each step.
-Vector<size_t> count_taken(const Vector<Extent>& extents, int32_t memory, size_t step_num)
+// The bytes of a memory that blocks have in each step, beside those that are taken in all.
+Vector<size_t> count_taken(const Vector<Extent>& extents, int32_t memory, size_t step_num,
+                           size_t in_all)
 {
-    Vector<size_t> taken(step_num, 0);
+    Vector<size_t> taken(step_num, in_all);
     for (const Extent& each : extents)
         for (int32_t step = each.first; each.memory == memory && step <= each.last; ++step)
             taken[static_cast<size_t>(step)] += each.end - each.begin;
@@ -133,10 +134,10 @@ Vector<size_t> count_taken(const Vector<Extent>& extents, int32_t memory, size_t
 ir_block_place_t explain_place(const Extent& block, const Vector<size_t>& taken, size_t room)
 {
     if (block.end - block.begin > room)
-        return {block.memory, IR_PLACE_TOO_LARGE, static_cast<int64_t>(room)};
+        return {block.memory, IR_PLACE_TOO_LARGE, static_cast<int64_t>(room), 0, 0, 0};
     const size_t most =
         *std::max_element(taken.begin() + block.first, taken.begin() + block.last + 1);
-    return {block.memory, IR_PLACE_NO_ROOM, static_cast<int64_t>(most)};
+    return {block.memory, IR_PLACE_NO_ROOM, static_cast<int64_t>(most), 0, 0, 0};
 }
 
 }  // namespace
@@ -167,6 +168,18 @@ void Plan::list_blocks(const subgraph& part, struct vector* out_blocks,
         scratch.last = each.last;
         append(out_blocks, scratch);
     }
+    for (const ArenaPlan::Kept& kept : planned_.kept) {
+        const Step& step = steps_[kept.step];
+        const tensor* weights = step.context.input(std::max(step.kernel->unaligned_input, 1));
+        const auto found = weights ? indices.find(weights->core) : indices.end();
+        ir_part_block_t block = {};
+        block.tensor = found == indices.end() ? -1 : found->second;
+        block.block = most++;
+        block.offset = static_cast<int64_t>(kept.offset);
+        block.bytes = static_cast<int64_t>(kept.bytes);
+        block.last = static_cast<int32_t>(steps_.size()) - 1;
+        append(out_blocks, block);
+    }
     for (const Step& step : steps_)
         append(out_steps, int32_t{step.position});
 }
@@ -182,16 +195,27 @@ void Plan::list_places(struct vector* out_places) const
                            each.place.offset + each.place.bytes, each.first, each.last});
     Vector<Vector<size_t>> taken;
     for (size_t i = 0; i + 1 < tiers_.size(); ++i)
-        taken.push_back(count_taken(extents, static_cast<int32_t>(i), steps_.size()));
-    const auto explain = [&](const Extent& block) -> ir_block_place_t {
-        if (block.memory == 0) return {0, IR_PLACE_CHOSEN, 0};
-        const auto faster = static_cast<size_t>(block.memory) - 1;
-        return explain_place(block, taken[faster], tiers_[faster].bytes);
+        taken.push_back(
+            count_taken(extents, static_cast<int32_t>(i), steps_.size(), planned_.taken[i]));
+    const auto explain = [&](const Extent& block, uint64_t moved) {
+        ir_block_place_t place = {};
+        if (block.memory > 0) {
+            const auto faster = static_cast<size_t>(block.memory) - 1;
+            place = explain_place(block, taken[faster], tiers_[faster].bytes);
+        }
+        place.moved = static_cast<int64_t>(moved);
+        return place;
     };
     for (const ArenaPlan::Entry& entry : planned_.entries)
-        append(out_places, explain(extents[static_cast<size_t>(entry.block)]));
+        append(out_places, explain(extents[static_cast<size_t>(entry.block)], entry.moved));
     for (size_t i = tensor_blocks; i < extents.size(); ++i)
-        append(out_places, explain(extents[i]));
+        append(out_places, explain(extents[i], 2 * uint64_t{extents[i].end - extents[i].begin}));
+    for (const ArenaPlan::Kept& kept : planned_.kept) {
+        const int32_t last = static_cast<int32_t>(steps_.size()) - 1;
+        ir_block_place_t place = explain({kept.memory, 0, kept.bytes, 0, last}, kept.moved);
+        place.is_kept = 1;
+        append(out_places, place);
+    }
 }
 
 }  // namespace tengine::cpu

@@ -48,7 +48,8 @@ int Plan::prepare(subgraph& part, const Vector<memory_tier_t>& tiers)
         divide_batch(part, steps_, joins_, &batches_);
     }
     TENGINE_RETURN_IF_ERROR(prepare_steps());
-    return reserve_arenas(part, tiers);
+    TENGINE_RETURN_IF_ERROR(reserve_arenas(part, tiers));
+    return IS_MINIMAL ? TENGINE_OK : keep_weights(part);
 }
 
 int Plan::prepare_steps()
@@ -73,6 +74,8 @@ int Plan::prepare_steps()
 Plan::~Plan()
 {
     leave_part();
+    for (const State& original : originals_)
+        if (original.free) original.free(original.state);
 }
 
 void Plan::leave_part()
@@ -80,6 +83,7 @@ void Plan::leave_part()
     for (const ArenaPlan::Entry& entry : planned_.entries)
         entry.value->data = nullptr;
     planned_ = {};
+    free_kept();
     std::fill(std::begin(arenas_), std::end(arenas_), nullptr);
 }
 
@@ -188,7 +192,9 @@ size_t Plan::compiled_bytes() const
     size_t bytes = sizeof(*this) + sizeof(Step) * steps_.capacity() +
                    sizeof(int64_t) * times_.capacity() +
                    sizeof(ArenaPlan::Entry) * planned_.entries.capacity() +
-                   sizeof(ArenaPlan::Scratch) * planned_.scratch.capacity() + constants_.bytes();
+                   sizeof(ArenaPlan::Scratch) * planned_.scratch.capacity() +
+                   sizeof(ArenaPlan::Kept) * planned_.kept.capacity() +
+                   sizeof(State) * originals_.capacity() + constants_.bytes();
 #ifndef TENGINE_MINIMAL
     bytes += static_cast<size_t>(dynamic_scratch_bytes_);
 #endif

@@ -71,6 +71,11 @@ class Plan : public Allocated
     int place_tensors(const subgraph& part, const Vector<memory_tier_t>& tiers,
                       ArenaPlan* out_plan);
     int reserve_arenas(subgraph& part, const Vector<memory_tier_t>& tiers);
+    // keep.cc: copies of packed weights in fast memories.
+    int keep_weights(subgraph& part);
+    void reserve_kept(subgraph& part);
+    int move_weights(const ArenaPlan::Kept& kept);
+    void free_kept();
     void use_arenas(const subgraph& part);
     int run_steps(size_t begin, size_t end);
     int run_step(Step& step);
@@ -98,7 +103,15 @@ class Plan : public Allocated
     uint64_t dynamic_scratch_bytes_ = 0;
 #endif
     char* arenas_[IR_MOST_MEMORIES] = {};  // of the last run
-    size_t node_num_ = 0;                  // of the part
+    // The blocks of copies of weights, and the kernels' states with the originals.
+    void* kept_memory_[IR_MOST_MEMORIES] = {};
+    struct State
+    {
+        void* state;
+        void (*free)(void*);
+    };
+    Vector<State> originals_;
+    size_t node_num_ = 0;  // of the part
 };
 
 }  // namespace tengine::cpu

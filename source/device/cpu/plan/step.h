@@ -7,7 +7,8 @@
 //     join.cc    results that a Concat would copy are written where it has them
 //     micro_batch.cc  ranges of steps that run for a few pictures of a batch at a time
 //     pack.cc    kernels prepare: they pack weights and say how much scratch they need
-//     arena.cc   memory of everything that lives and dies inside the part
+//     arena.cc   memory of everything that lives and dies inside the part; tiers.cc, in several
+//                memories, with what stays there
 // run.cc walks them; dynamic.cc does those whose shapes depend on data.
 #pragma once
 
@@ -191,6 +192,7 @@ struct ArenaPlan
         int32_t block;
         int32_t first;  // the step that writes it, and the last that reads it
         int32_t last;
+        uint64_t moved;  // bytes that a run writes and reads
     };
     // The scratch of a step, if steps do not share one: with several memories.
     struct Scratch
@@ -198,17 +200,28 @@ struct ArenaPlan
         int32_t memory;
         size_t offset, bytes;
     };
+    // The packed weights of a step that have a copy in a faster memory than the last.
+    struct Kept
+    {
+        size_t step;
+        int32_t memory;
+        size_t offset, bytes;  // in the memory that the part keeps there
+        uint64_t moved;        // bytes that a run reads
+    };
     Vector<Entry> entries;
     Vector<Scratch> scratch;    // for each step, or none
     size_t scratch_offset = 0;  // else of that which all steps share
     size_t sizes[IR_MOST_MEMORIES] = {};
     size_t bytes = 0;  // the sum
+    Vector<Kept> kept;
+    size_t kept_sizes[IR_MOST_MEMORIES] = {};
+    size_t taken[IR_MOST_MEMORIES] = {};  // by these, and left for boundary tensors
 };
 
 // arena.cc: lifetimes are step numbers; a step's output takes over its input's memory where the
-// kernel allows it and nothing else reads that input later. With several memories, tensors and the
-// scratch of steps are placed so that moving their bytes takes little time (plan_memory_tiers()).
-// ELIMIT when it takes more memory than there are addresses.
+// kernel allows it and nothing else reads that input later. With several memories, tensors, the
+// scratch of steps and packed weights are placed so that moving their bytes takes little time
+// (tiers.cc). ELIMIT when it takes more memory than there are addresses.
 int plan_arena(const subgraph& part, const Vector<Step>& steps, const Joins& joins,
                const MicroBatchList& batches, const Vector<memory_tier_t>& tiers,
                ArenaPlan* out_plan);
