@@ -330,7 +330,10 @@ TEST_F(BucketTest, Precisions)
             results.push_back(run(graph, {3, 1, 8, 8}, 2));
             EXPECT_EQ(explain(graph).empty(), results.size() == 1);
         }
-        EXPECT_EQ(results[1], results[0]);
+        // Kernels are chosen by shape, and round sums to 16 bits.
+        ASSERT_EQ(results[1][0].size(), results[0][0].size());
+        for (size_t i = 0; i < results[0][0].size(); ++i)
+            EXPECT_NEAR(results[1][0][i], results[0][0][i], 4e-3) << i;
     }
 }
 

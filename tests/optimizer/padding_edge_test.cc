@@ -144,7 +144,9 @@ const Case kCases[] = {
     {"queries at the begin of the keys",
      {{"x", {1, 2, 8, 4}, {1, 2, 4, 4}}},
      [](IrBuilder& s) { add_attention(s, "is_causal", 0); },
-     ""},
+     "",
+     true,
+     1e-5f},
     // The places of 6 elements; the bucket has 8.
     {"more places than there are",
      {{"x", {8, 2}, {5, 2}}, {"table", {6, 2}, {6, 2}}},
@@ -190,7 +192,9 @@ const Case kCases[] = {
     {"an encoder of a batch",
      {{"x", {4, 5, 6}, {3, 5, 6}}, {"mask", {4, 5}, {3, 5}}},
      add_encoder,
-     ""},
+     "",
+     true,
+     1e-5f},
     // The mask hides the padding, up to a weight that is 0 only where exp() is, and times NaN.
     {"an encoder of a length",
      {{"x", {2, 8, 6}, {2, 5, 6}}, {"mask", {2, 8}, {2, 5}}},
