@@ -414,7 +414,7 @@ class Graph:
         ----------
         path : str or os.PathLike
         format : str, optional
-            "onnx" or "tengine". None: by the ending of the file's name.
+            "onnx", "tengine" or "tflite". None: by the ending of the file's name.
         opset : int, optional
             The opset of an ONNX file. None: the option model.opset decides.
 

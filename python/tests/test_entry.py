@@ -15,10 +15,10 @@ def make_step(op):
     return bytes_ + field(14, field(1, "tengine.state.before") + field(2, "now"))
 
 
-@pytest.fixture(name="path")
-def make_file(tmp_path):
+@pytest.fixture(name="path", params=["both.tmfile", "both.tflite"])
+def make_file(tmp_path, request):
     """A file with the entries "add" and "multiply"."""
-    path = tmp_path / "both.tmfile"
+    path = tmp_path / request.param
     with tengine.Session(make_step("Add")) as add, tengine.Session(make_step("Mul")) as multiply:
         tengine.join_entries({"add": add, "multiply": multiply})
         assert multiply.entries == ["add", "multiply"]

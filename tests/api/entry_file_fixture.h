@@ -257,11 +257,13 @@ class EntryFileTest : public ApiTest
     }
 
     // Prefill, then token by token; the largest difference from the whole sequence.
-    double find_error() const
+    double find_error() const { return find_error(prefill_, decode_); }
+
+    double find_error(graph_t prefill, graph_t decode) const
     {
-        Floats made = run(prefill_, 0, kPrompt);
+        Floats made = run(prefill, 0, kPrompt);
         for (size_t i = kPrompt; i < kMost; ++i) {
-            const Floats row = run(decode_, i, 1);
+            const Floats row = run(decode, i, 1);
             made.insert(made.end(), row.begin(), row.end());
         }
         const Rows expected = expected_rows(weights_, tokens_);

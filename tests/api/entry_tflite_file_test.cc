@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several entries in one .tflite, as its signatures.
+#include <thread>
+
 #include "api/entry_file_fixture.h"
 #include "tengine/placement.h"
 
@@ -119,6 +121,39 @@ TEST_F(EntryTfliteFileTest, HintsAreThoseOfTheirEntry)
     const std::string bytes = read_file();
     EXPECT_NE(bytes.find("tengine.entry.prefill/"), std::string::npos);
     EXPECT_EQ(bytes.find("777"), bytes.rfind("777"));
+}
+
+// Each has states of its own, and both of its entries are for its thread.
+TEST_F(EntryTfliteFileTest, InstancesOnThreads)
+{
+    constexpr size_t kThreads = 3;
+    save();
+    load();
+    std::vector<graph_t> prefills, decodes;
+    for (size_t i = 0; i < kThreads; ++i) {
+        prefills.push_back(tengine_graph_share(prefill_));
+        decodes.push_back(tengine_graph_open_entry(prefills.back(), "decode"));
+        ASSERT_NE(decodes.back(), nullptr) << get_tengine_error();
+        feed(prefills.back(), 0, kPrompt);
+        feed(decodes.back(), 0, 1);
+        ASSERT_EQ(prerun_graph(prefills.back()), 0) << get_tengine_error();
+        ASSERT_EQ(prerun_graph(decodes.back()), 0) << get_tengine_error();
+    }
+    std::vector<double> errors(kThreads, INFINITY);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < kThreads; ++i)
+        threads.emplace_back([&, i] {
+            errors[i] = 0;
+            for (int round = 0; round < 3; ++round)
+                errors[i] = std::max(errors[i], find_error(prefills[i], decodes[i]));
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    for (size_t i = 0; i < kThreads; ++i) {
+        EXPECT_LT(errors[i], 1e-4) << i;
+        EXPECT_EQ(destroy_graph(prefills[i]), 0);
+        EXPECT_EQ(destroy_graph(decodes[i]), 0);
+    }
 }
 
 // One entry alone has its name.
