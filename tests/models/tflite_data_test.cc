@@ -262,6 +262,7 @@ void TfliteDataTest::run_file(const std::string& name, const std::string& path)
                     (each.is_float || exception.kind == "near" || each.share <= 0.01))
             << each.form << " most " << each.most << ", share " << each.share;
     if (!differences.empty() && is_close) ++(is_equal ? equal : near);
+    if (is_close && !is_equal) std::printf("%s: integers within a step\n", name.c_str());
     check_written(run, name);
 }
 

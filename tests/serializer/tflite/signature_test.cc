@@ -158,5 +158,30 @@ TEST_F(TfliteSignatureTest, HaveNamesThatDiffer)
     EXPECT_EQ(tengine_graph_get_entry_number(graph_), 0);
 }
 
+// Programs know the name of an output, whether an operator computes it or it is a constant.
+TEST_F(TfliteSignatureTest, AConstantMayBeAnOutput)
+{
+    for (const bool has_signature : {true, false}) {
+        TfliteModel model;
+        model.tensors = {{"x", {2}},
+                         {"y", {2}, kTfliteFloat, bytes_of<float>({3, 4})},
+                         {"z", {2}, kTfliteFloat, bytes_of<float>({5, 6})},
+                         {"s", {2}}};
+        model.operators = {{0, {0, 1}, {3}}};
+        model.inputs = {0};
+        model.outputs = {1, 3, 2};
+        if (has_signature) {
+            model.named_inputs = {{0, "x"}};
+            model.named_outputs = {{1, "y"}, {3, "s"}, {2, "z"}};
+        }
+        const std::vector<std::string> expected = {bytes_of<float>({3, 4}), bytes_of<float>({4, 6}),
+                                                   bytes_of<float>({5, 6})};
+        EXPECT_EQ(run(model, {bytes_of<float>({1, 2})}), expected);
+        const char* names[] = {"y", "s", "z"};
+        for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(tengine_graph_get_output(graph_, i), get_graph_tensor(graph_, names[i]));
+    }
+}
+
 }  // namespace
 }  // namespace tengine::test
