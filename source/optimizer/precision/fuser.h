@@ -143,6 +143,9 @@ void take_litert_average(Operand* x, Result* y);
 // The table from one quantisation to another; false where that of QuantizeLinear is to be used.
 bool make_litert_requantization(const Fuser& fuser, const Quantization& from,
                                 const Quantization& to, Int8Table* out_table);
+// The same for a part of a concatenation, which TensorFlow Lite rescales where it is uint8.
+bool make_litert_part(const Fuser& fuser, const Quantization& from, const Quantization& to,
+                      Int8Table* out_table);
 // elementwise_rules.cc
 bool fuse_unary(Fuser& fuser, node& node);
 bool fuse_requantization(Fuser& fuser, node& node);

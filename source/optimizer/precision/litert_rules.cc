@@ -176,4 +176,20 @@ bool make_litert_requantization(const Fuser& fuser, const Quantization& from,
     return true;
 }
 
+// A product with a float; ties away from zero.
+bool make_litert_part(const Fuser& fuser, const Quantization& from, const Quantization& to,
+                      Int8Table* out_table)
+{
+    const bool is_unsigned = from.data_type == TENGINE_DT_UINT8 && to.data_type == TENGINE_DT_UINT8;
+    if (!has_litert_integers(fuser) || !is_unsigned || is_same(from, to)) return false;
+    const float inverse = 1.0f / to.scale;
+    const float scale = from.scale * inverse;
+    const float bias = static_cast<float>(-from.zero_point) * scale;
+    *out_table = make_distance_table(from, to, [&](int value) -> int64_t {
+        const float product = static_cast<float>(value + from.zero_point) * scale;
+        return std::lround(product + bias);
+    });
+    return true;
+}
+
 }  // namespace tengine

@@ -211,7 +211,11 @@ bool fuse_concat(Fuser& fuser, node& node)
             !(value->tensor_type == TENSOR_TYPE_CONST && fuser.make_operand(value, y, &x)))
             return false;
         if (!has_result && !is_same(x.by, y.by)) return false;
-        inputs.push_back(fuser.requantize(x, y.by, node));
+        Int8Table table;
+        const String name = String(x.bytes->name) + "_requantize";
+        inputs.push_back(make_litert_part(fuser, x.by, y.by, &table)
+                             ? fuser.add_table(x, y.by, table, name, node)
+                             : fuser.requantize(x, y.by, node));
         if (!inputs.back()) return false;
     }
     return fuser.finish(node, y, fuser.add("", "Concat", node, inputs, y));
