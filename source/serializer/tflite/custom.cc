@@ -182,10 +182,15 @@ int set_named(struct node* node, const op_field_t& field, const FlexMap& map)
     for (size_t i = 0; i < map.size(); ++i) {
         const FlexMap::Entry entry = map.get(i);
         if (entry.name != field.name) continue;
-        if (is_number(entry) && (field.kind == OP_FIELD_FLOAT || entry.kind == Kind::kInt))
+        const bool fits = field.kind == OP_FIELD_INTS    ? entry.kind == Kind::kInts
+                          : field.kind == OP_FIELD_FLOAT ? is_number(entry)
+                                                         : entry.kind == Kind::kInt;
+        if (fits)
             return set_field(node, field.name, static_cast<op_field_kind_t>(field.kind), entry);
         return fail_node(node, TENGINE_EFORMAT, "its option '%s' is not %s", field.name,
-                         field.kind == OP_FIELD_FLOAT ? "a number" : "an integer");
+                         field.kind == OP_FIELD_INTS    ? "a list of integers"
+                         : field.kind == OP_FIELD_FLOAT ? "a number"
+                                                        : "an integer");
     }
     return TENGINE_OK;
 }
