@@ -235,7 +235,6 @@ int create_for_run(graph& source, const ir_run_options_t& options, graph** out_g
     if (count_willing_kernels(source, extent) == 0 && !wanted_dump()) {
         GraphPointer prepared;
         TENGINE_RETURN_IF_ERROR(read_prepared(source, options, &prepared));
-        if (prepared) TENGINE_RETURN_IF_ERROR(take_variant_options(source, *prepared));
         *out_graph = prepared.release();
         if (*out_graph) return TENGINE_OK;
     }

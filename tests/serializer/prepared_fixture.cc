@@ -106,18 +106,19 @@ std::vector<std::string> TmfilePreparedTest::run(struct graph* graph)
     return results;
 }
 
-std::string TmfilePreparedTest::compile(const std::string& file, const std::vector<int>& batches)
+std::string TmfilePreparedTest::compile(const std::string& file, const std::vector<int>& batches,
+                                        int precision, int threads)
 {
     const LoadedTmfile plain(file);
     EXPECT_EQ(plain.status, 0) << plain.message;
     set("model.keep_parts", "1");
     if (batches.empty()) {
-        EXPECT_EQ(prerun(plain.graph), 0) << tengine_error_message();
+        EXPECT_EQ(prerun(plain.graph, precision, threads), 0) << tengine_error_message();
         end(plain.graph);
     }
     for (const int batch : batches) {
         set_batch(plain.graph, batch);
-        EXPECT_EQ(prerun(plain.graph), 0) << tengine_error_message();
+        EXPECT_EQ(prerun(plain.graph, precision, threads), 0) << tengine_error_message();
         end(plain.graph);
     }
     set("model.keep_parts", "0");

@@ -35,7 +35,8 @@ class TmfilePreparedTest : public TmfileTest
     static std::vector<std::string> run(struct graph* graph);
 
     // A file of the model with the preparations for these batches.
-    std::string compile(const std::string& file, const std::vector<int>& batches = {});
+    std::string compile(const std::string& file, const std::vector<int>& batches = {},
+                        int precision = TENGINE_MODE_FP32, int threads = 1);
     static void set_batch(struct graph* graph, int batch);
 
     std::unique_ptr<ir_context_t, void (*)(ir_context_t*)> context_;

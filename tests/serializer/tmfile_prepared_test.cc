@@ -85,6 +85,39 @@ TEST_F(TmfilePreparedTest, AStartReadsTheSameGraph)
     }
 }
 
+// The device surveys the graph of the file, as it surveys one that passes have made.
+TEST_F(TmfilePreparedTest, OnADeviceThatSurveysTheGraph)
+{
+    struct device* tpu = find_device_via_name("TPU");
+    if (!tpu) GTEST_SKIP() << "the build has no TPU";
+    ASSERT_TRUE(tpu->allocator->survey);
+    ASSERT_EQ(add_ir_context_device(context_.get(), tpu, nullptr, 0), 0);
+    set("split.prune", "0");
+    const std::string file = make_own_tmfile("digits");
+    for (const int threads : {1, 2}) {
+        const LoadedTmfile plain(file);
+        ASSERT_EQ(prerun(plain.graph, TENGINE_MODE_BF16, threads), 0) << tengine_error_message();
+        const std::string expected = describe(*plain.graph->core->execution);
+        EXPECT_NE(expected.find("TPU"), std::string::npos);
+        const std::vector<std::string> results = run(plain.graph);
+        end(plain.graph);
+        const LoadedTmfile loaded(compile(file, {}, TENGINE_MODE_BF16, threads));
+        forget_log();
+        ASSERT_EQ(prerun(loaded.graph, TENGINE_MODE_BF16, threads), 0) << tengine_error_message();
+        EXPECT_TRUE(has_said("TPU has loaded "));
+        EXPECT_TRUE(says("is prepared in its file for "));
+        EXPECT_EQ(describe(*loaded.graph->core->execution), expected);
+        EXPECT_EQ(run(loaded.graph), results);
+        end(loaded.graph);
+        ASSERT_EQ(set_ir_context_device_option(context_.get(), tpu, "config", "edge"), 0);
+        ASSERT_EQ(prerun(loaded.graph, TENGINE_MODE_BF16, threads), 0) << tengine_error_message();
+        EXPECT_TRUE(says("TPU.config=edge"));
+        EXPECT_EQ(run(loaded.graph), results) << "another chip, for which the passes prepare";
+        end(loaded.graph);
+        ASSERT_EQ(set_ir_context_device_option(context_.get(), tpu, "config", "scale32"), 0);
+    }
+}
+
 TEST_F(TmfilePreparedTest, AFileHasSeveralShapes)
 {
     const std::string file = make_own_tmfile("digits");

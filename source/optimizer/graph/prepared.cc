@@ -22,6 +22,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pass.h"
 #include "optimizer/placement/candidates.h"
+#include "optimizer/placement/variant.h"
 #include "tengine/version.h"
 
 namespace tengine {
@@ -44,7 +45,7 @@ int check_devices(const graph& source)
     for (const device* device : list_graph_devices(source)) {
         const ir_context_device_t* entry =
             context ? find_ir_context_device(context, device) : nullptr;
-        if (device->allocator->survey)
+        if (IS_RUNTIME_ONLY && device->allocator->survey)
             return tengine_error_set(TENGINE_ENOTSUP, "the device %s surveys the graph",
                                      device->name);
         if (entry && entry->options)
@@ -220,6 +221,8 @@ int read(const graph& source, const ir_run_options_t& options, const void* data,
 {
     GraphPointer target;
     TENGINE_RETURN_IF_ERROR(create_target(source, &target));
+    // Devices that survey the graph below read the options.
+    if (!IS_RUNTIME_ONLY) TENGINE_RETURN_IF_ERROR(take_variant_options(source, *target));
     target->core->run_options = options;
     join_graph_pool(target.get(), &source);
     TENGINE_RETURN_IF_ERROR(source.core->prepared_format->read(target.get(), data, size));
