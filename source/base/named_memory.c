@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/large_pages.h"
 #include "tengine/error.h"
 
 typedef struct named_memory
@@ -55,9 +56,14 @@ void* alloc_named_memory(const char* name, size_t bytes)
     named_memory_t* place = *name ? find_memory(name) : NULL;
     void* block = place ? take_arena_block(&place->arena, bytes) : NULL;
     pthread_mutex_unlock(&mutex);
-    size_t room;
+    size_t room, used, peak;
     if (place) return block;
-    return checked_add(bytes, ALLOC_ALIGNMENT - 1, &room) ? alloc_raw_memory(room) : NULL;
+    if (!checked_add(bytes, ALLOC_ALIGNMENT - 1, &room)) return NULL;
+    block = alloc_raw_memory(room);
+    get_memory_use(&used, &peak);
+    // The program has chosen the pages of its own arena.
+    if (block && used == 0) prefer_large_pages(block, room);
+    return block;
 }
 
 void free_named_memory(void* block)
