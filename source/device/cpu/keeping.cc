@@ -224,11 +224,13 @@ int64_t count_panel_lanes()
 #endif
 }
 
+// A minimal build packs constants differently for kernels of the same names: the last panel has its
+// full width, and a depthwise convolution takes one vector at a time.
 int compatibility(struct device* device, const subgraph*, char* text)
 {
-    std::snprintf(text, IR_COMPATIBILITY_SIZE, "kernels %s, panels of %lld, %s",
-                  TENGINE_VERSION_STRING, static_cast<long long>(count_panel_lanes()),
-                  device->interface->features(device));
+    std::snprintf(text, IR_COMPATIBILITY_SIZE, "kernels %s%s, panels of %lld, %s",
+                  TENGINE_VERSION_STRING, IS_MINIMAL ? " of a minimal build" : "",
+                  static_cast<long long>(count_panel_lanes()), device->interface->features(device));
     return TENGINE_OK;
 }
 
