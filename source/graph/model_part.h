@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/checksum.h"
 #include "base/mapped_file.h"
 #include "base/sha256.h"
 #include "tengine/device.h"
@@ -21,6 +22,7 @@ typedef struct ir_model_bytes
 {
     uint8_t fingerprint[SHA256_BYTES];   // see scheduler/fingerprint.h
     uint8_t digest[SHA256_BYTES];        // the bytes' SHA-256
+    checksum_t checksum;                 // theirs, too; two words of 0: not known
     char target[IR_COMPATIBILITY_SIZE];  // the string of the device's compatibility(), for reports
     const void* data;
     size_t size;

@@ -56,6 +56,10 @@ static stores_t find_stores(const struct subgraph* part, const struct device* de
 
 static bool is_unaltered(const ir_model_bytes_t* bytes, thread_pool_t* pool)
 {
+    if (bytes->checksum.words[0] != 0 || bytes->checksum.words[1] != 0) {
+        const checksum_t sum = find_checksum(bytes->data, bytes->size);
+        return memcmp(&sum, &bytes->checksum, sizeof sum) == 0;
+    }
     uint8_t digest[SHA256_BYTES];
     find_sha256_of_pieces(pool, bytes->data, bytes->size, digest);
     return memcmp(digest, bytes->digest, SHA256_BYTES) == 0;
@@ -247,6 +251,7 @@ static int describe_bytes(const struct subgraph* part, struct device* device,
     memcpy(memory->bytes, data, size);
     memcpy(out_bytes->fingerprint, stored->fingerprint, SHA256_BYTES);
     find_sha256_of_pieces(NULL, data, size, out_bytes->digest);
+    out_bytes->checksum = find_checksum(data, size);
     out_bytes->data = memory->bytes;
     out_bytes->size = size;
     return TENGINE_OK;

@@ -252,9 +252,16 @@ TEST_F(TmfileCompiledTest, HostileRecords)
     expect_warning(with(part_at(1), part), 1);
     expect_warning(with(lists_.parts, uint32_t{1}), 0);
     expect_warning(with(lists_.constants + 4, uint32_t{4000}), 0);
-    // The first list of nodes follows the offset of the list of keys: its count, then the nodes.
-    ASSERT_EQ(record<uint32_t>(lists_.begin + 4), 2u);
-    expect_warning(with(lists_.begin + 8, uint32_t{4000}), 0);
+    // The first list of nodes follows the offset of the list of keys and the record of checksums:
+    // its count, then the nodes.
+    const auto first = lists_.begin + 4 + static_cast<uint32_t>(sizeof(ChecksumsRecord));
+    ASSERT_EQ(record<uint32_t>(first), 2u);
+    expect_warning(with(first + 4, uint32_t{4000}), 0);
+    auto sums = record<ChecksumsRecord>(lists_.begin + 4);
+    ASSERT_EQ(record<uint32_t>(sums.checksums), 2u);
+    expect_warning(with(sums.checksums, uint32_t{1}), 0);
+    sums.checksums = 0xfffffffc;
+    expect_warning(with(lists_.begin + 4, sums), 0);
     const auto keys = record<uint32_t>(lists_.begin);
     ASSERT_EQ(record<uint32_t>(keys), 2u);
     expect_warning(with(lists_.begin, static_cast<uint32_t>(bytes_.size())), 0);

@@ -94,8 +94,9 @@ int read_bytes(const Reading& reading, const CompiledPartRecord& record, const S
 struct PartLists
 {
     VectorView records;
-    VectorView places;  // PartRecord
-    VectorView nodes;   // PartNodesRecord, none in older files
+    VectorView places;     // PartRecord
+    VectorView nodes;      // PartNodesRecord, none in older files
+    VectorView checksums;  // ChecksumRecord, none in older files
 };
 
 int read_compiled_part(Reading& reading, const PartLists& lists, uint32_t index,
@@ -105,6 +106,10 @@ int read_compiled_part(Reading& reading, const PartLists& lists, uint32_t index,
     ir_model_bytes_t bytes = {};
     TENGINE_RETURN_IF_ERROR(
         read_bytes(reading, lists.records.get<CompiledPartRecord>(index), what, &bytes));
+    if (lists.checksums.count() > 0) {
+        const auto record = lists.checksums.get<ChecksumRecord>(index);
+        bytes.checksum = {{record.words[0], record.words[1]}};
+    }
     Part part;
     TENGINE_RETURN_IF_ERROR(read_part(reading, lists.places[index], what, &part));
     if (part.device == kPreparedDevice) {
@@ -127,6 +132,21 @@ int read_compiled_part(Reading& reading, const PartLists& lists, uint32_t index,
     return status;
 }
 
+int find_checksums(const Reading& reading, const PartsRecord& record, PartLists* lists)
+{
+    ChecksumsRecord sums;
+    if (record.size < sizeof(uint32_t) + sizeof sums) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(
+        reading.file.read(record.begin + static_cast<uint32_t>(sizeof(uint32_t)),
+                          "the place of their checksums", &sums));
+    if (std::memcmp(sums.mark, kChecksumsMark, sizeof kChecksumsMark) != 0) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(reading.file.read_vector(
+        sums.checksums, sizeof(ChecksumRecord), "the list of their checksums", &lists->checksums));
+    if (lists->checksums.count() == lists->records.count()) return TENGINE_OK;
+    return tengine_error_set(TENGINE_EFORMAT, "there are %u of them, with checksums of %u",
+                             lists->records.count(), lists->checksums.count());
+}
+
 int find_lists(const Reading& reading, const PartsRecord& record, PartLists* lists)
 {
     const FileView& file = reading.file;
@@ -140,6 +160,7 @@ int find_lists(const Reading& reading, const PartsRecord& record, PartLists* lis
     if (lists->places.count() != lists->records.count())
         return tengine_error_set(TENGINE_EFORMAT, "there are %u of them, and %u parts",
                                  lists->records.count(), lists->places.count());
+    TENGINE_RETURN_IF_ERROR(find_checksums(reading, record, lists));
     uint32_t nodes = 0;
     TENGINE_RETURN_IF_ERROR(file.read(record.begin, "the place of their nodes", &nodes));
     TENGINE_RETURN_IF_ERROR(
@@ -221,6 +242,14 @@ PartNodesRecord write_keys(FileBuilder& builder, const ir_model_part_t& part)
         record.keys = builder.add_vector(part.keys, static_cast<size_t>(part.key_num));
     record.options = part.options;
     return record;
+}
+
+uint32_t write_checksums(FileBuilder& builder, const Vector<const ir_model_part_t*>& parts)
+{
+    Vector<ChecksumRecord> list;
+    for (const ir_model_part_t* part : parts)
+        list.push_back({{part->bytes->checksum.words[0], part->bytes->checksum.words[1]}});
+    return builder.add_vector(list);
 }
 
 uint32_t write_digests(FileBuilder& builder, const struct graph& graph)
@@ -327,6 +356,9 @@ CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& gra
     Vector<CompiledPartRecord> records = write_bytes(builder, list);
     std::copy_n(kPartsMark, sizeof kPartsMark, made.record.mark);
     made.record.begin = builder.add(uint32_t{0});
+    ChecksumsRecord sums = {};
+    std::copy_n(kChecksumsMark, sizeof kChecksumsMark, sums.mark);
+    const uint32_t sums_place = builder.add(sums);
     Vector<uint32_t> parts;
     Vector<PartNodesRecord> nodes;
     for (uint32_t i = 0; i < list.size(); ++i) {
@@ -334,6 +366,7 @@ CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& gra
         nodes.push_back(write_keys(builder, *list[i]));
         records[i].target = builder.add_string(list[i]->bytes->target);
     }
+    sums.checksums = write_checksums(builder, list);
     made.record.constants = write_digests(builder, graph);
     made.record.parts = builder.add_vector(records);
     made.parts = builder.add_vector(parts);
@@ -341,6 +374,7 @@ CompiledParts write_compiled_parts(FileBuilder& builder, const struct graph& gra
     write_variants(builder, graph);
     if (builder.is_too_large()) return made;
     builder.overwrite(made.record.begin, place);
+    builder.overwrite(sums_place, sums);
     const std::string_view written = builder.view_from(made.record.begin);
     made.record.size = static_cast<uint32_t>(written.size());
     find_digest(written.data(), made.record, made.record.digest);

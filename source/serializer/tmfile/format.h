@@ -190,6 +190,21 @@ struct PartsRecord
     uint32_t constants;  // a vector of ConstantDigestRecord
 };
 
+constexpr char kChecksumsMark[16] = "part checksums\n";
+
+// Behind the word at the begin of the bytes that PartsRecord names; older files have other bytes
+// there, and a part without a checksum, two words of 0, has its hash alone.
+struct ChecksumsRecord
+{
+    char mark[sizeof kChecksumsMark];
+    uint32_t checksums;  // a vector of ChecksumRecord, one for each part
+};
+
+struct ChecksumRecord
+{
+    uint64_t words[2];  // base/checksum.h
+};
+
 struct CompiledPartRecord
 {
     uint8_t fingerprint[kDigestBytes];
@@ -364,6 +379,7 @@ static_assert(sizeof(EntriesRecord) == 20 && sizeof(EntryRecord) == 8);
 static_assert(sizeof(VariantsRecord) == 20 && sizeof(VariantRecord) == 28 &&
               sizeof(VariantOptionRecord) == 8 && sizeof(FingerprintRecord) == kDigestBytes);
 static_assert(sizeof(MetadataRecord) == 20 && sizeof(MetadataEntryRecord) == 20);
+static_assert(sizeof(ChecksumsRecord) == 20 && sizeof(ChecksumRecord) == 16);
 static_assert(sizeof(PartsRecord) == 64 && sizeof(CompiledPartRecord) == 76 &&
               sizeof(PartNodesRecord) == 8 && sizeof(ConstantDigestRecord) == 36);
 static_assert(sizeof(HeaderRecord) == 12 && sizeof(ModelRecord) == 16 &&
