@@ -384,9 +384,10 @@ TEST_F(TfliteRaise, IterationsAreCounted)
                       line("Add v v -> s") + line("Add s j -> w") + condition + line("out c w") +
                       line("end"));
             const std::vector<float> expected = run();
-            if (!reload() && get_tengine_errno() == TENGINE_ENOENT)
+            const bool is_written = reload();
+            if (!is_written && get_tengine_errno() == TENGINE_ENOENT)
                 GTEST_SKIP() << "this build has no .tflite";
-            ASSERT_TRUE(graph_) << get_tengine_error();
+            ASSERT_TRUE(is_written) << get_tengine_error();
             EXPECT_EQ(run(), expected);
             EXPECT_TRUE(reload()) << get_tengine_error();
             EXPECT_EQ(run(), expected);
@@ -400,17 +401,19 @@ TEST_F(TfliteRaise, ResultsOfIterationsAreCollected)
         SCOPED_TRACE(number);
         unload();
         load_text(kList + line(std::string("const m int64 - = ") + number) +
-                  line("Loop m _ x -> z rows ints") + line("body body") + line("in i int64 -") +
-                  line("in d bool -") + line("in v float 2,3,4") + line("Cast i -> j : to=1") +
-                  line("Add v j -> w") + line("Neg w -> n") + line("out d w n i") + line("end") +
+                  line("Loop m _ x -> z unread rows ints") + line("body body") +
+                  line("in i int64 -") + line("in d bool -") + line("in v float 2,3,4") +
+                  line("Cast i -> j : to=1") + line("Add v j -> w") + line("Neg w -> n") +
+                  line("Abs w -> s") + line("out d w s n i") + line("end") +
                   line("const a int64 1 = 0") + line("const sum float 2,3,4 = " + numbers(24)) +
                   line("ReduceSum rows a -> total : keepdims=0") + line("Add z total -> y0") +
                   line("ReduceSum ints -> k : keepdims=0") + line("Cast k -> kf : to=1") +
                   line("Mul sum kf -> scaled") + line("Add y0 scaled -> y"));
         const std::vector<float> expected = run();
-        if (!reload() && get_tengine_errno() == TENGINE_ENOENT)
+        const bool is_written = reload();
+        if (!is_written && get_tengine_errno() == TENGINE_ENOENT)
             GTEST_SKIP() << "this build has no .tflite";
-        ASSERT_TRUE(graph_) << get_tengine_error();
+        ASSERT_TRUE(is_written) << get_tengine_error();
         const std::vector<float> result = run();
         ASSERT_EQ(result.size(), expected.size());
         for (size_t i = 0; i < result.size(); ++i)

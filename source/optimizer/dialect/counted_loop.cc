@@ -59,7 +59,8 @@ class LoopCounter
     Vector<struct tensor*> given_, read_, results_;
     struct tensor* iteration_ = nullptr;
     Vector<struct tensor*> new_given_, new_read_, new_results_;
-    struct tensor* limit_ = nullptr;  // in the body
+    Vector<struct tensor*> collected_;  // outputs of the loop
+    struct tensor* limit_ = nullptr;    // in the body
 };
 
 bool LoopCounter::is_read(const struct tensor* input) const
@@ -145,29 +146,30 @@ void LoopCounter::count()
     new_results_.push_back(next);
 }
 
-// A result that begins with zeros, in which each iteration writes a row.
+// A result that begins with zeros, in which each iteration writes a row. One that nothing reads is
+// left out.
 void LoopCounter::collect(int place)
 {
-    const struct tensor* whole = get_ir_node_output(&loop_, value_num() + place);
+    struct tensor* whole = get_ir_node_output(&loop_, value_num() + place);
     struct tensor* row = results_[static_cast<size_t>(1 + value_num() + place)];
-    if (inside_.status < 0 || outside_.status < 0) return;
-    Vector<int> dims(1, static_cast<int>(given_[0]->i64[0]));
-    if (whole)
-        dims.assign(whole->dims, whole->dims + whole->dim_num);
-    else
-        dims.insert(dims.end(), row->dims, row->dims + row->dim_num);
+    if (!whole || inside_.status < 0 || outside_.status < 0) return;
+    // The body may not know them yet.
+    inside_.status = set_ir_tensor_data_type(row, whole->data_type);
+    if (inside_.status == TENGINE_OK)
+        inside_.status = set_ir_tensor_shape(row, whole->dims + 1, whole->dim_num - 1);
+    const Vector<int> dims(whole->dims, whole->dims + whole->dim_num);
     const Vector<int64_t> wide(dims.begin(), dims.end());
     const String name = print_text("collected_%d", place);
-    struct tensor* before = add_input(name.c_str(), row->data_type, dims);
+    struct tensor* before = add_input(name.c_str(), whole->data_type, dims);
     const int64_t one[] = {1, 1}, first = 0;
     struct tensor* index = emit_reshape(&inside_, iteration_, one, 2);
     row = emit_op(&inside_, "Unsqueeze", 2, row, emit_ints(&inside_, &first, 1));
     new_results_.push_back(emit_op(&inside_, "ScatterND", 3, before, index, row));
     new_read_.push_back(before);
     struct tensor* shape = emit_ints(&outside_, wide.data(), static_cast<int>(wide.size()));
-    struct tensor* zero =
-        emit_cast(&outside_, emit_int(&outside_, 0), before ? before->data_type : row->data_type);
+    struct tensor* zero = emit_cast(&outside_, emit_int(&outside_, 0), whole->data_type);
     new_given_.push_back(emit_op(&outside_, "Expand", 2, zero, shape));
+    collected_.push_back(whole);
 }
 
 int LoopCounter::connect()
@@ -200,6 +202,11 @@ int LoopCounter::connect()
         results.push_back(result->index);
     TENGINE_RETURN_IF_ERROR(
         set_ir_graph_output_tensor(&work_, results.data(), static_cast<int>(results.size())));
+    for (int i = value_num(); i < loop_.output_num; ++i)
+        TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(&loop_, i, nullptr));
+    for (size_t i = 0; i < collected_.size(); ++i)
+        TENGINE_RETURN_IF_ERROR(
+            set_ir_node_output_tensor(&loop_, value_num() + static_cast<int>(i), collected_[i]));
     keep_ir_node_inputs(&loop_, 0);
     for (size_t i = 0; i < given.size(); ++i)
         if (given[i])
