@@ -13,6 +13,7 @@ constexpr int8_t kResourceType = 13;  // of a tensor
 constexpr int kConv2d = 3;
 constexpr int kDepthwiseConv2d = 4;
 constexpr int kFullyConnected = 9;
+constexpr int kCustom = 32;  // those that files name
 constexpr int kTransposeConv = 67;
 constexpr int kQuantize = 114;
 constexpr int kIf = 118;

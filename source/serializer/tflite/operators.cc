@@ -18,7 +18,6 @@
 namespace tengine::tflite {
 namespace {
 
-constexpr int kCustom = 32;
 constexpr const char* kDomain = "tflite";
 constexpr const char* kFlex = "Flex";
 

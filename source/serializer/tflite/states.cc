@@ -419,11 +419,13 @@ int add_next_values(Reading& reading, struct node* node, const file::Operator& r
          ++i) {
         Variable* variable = find_variable(reading, get_ir_node_input(node, i));
         if (!variable || variable->is_resource) continue;
+        const auto index = static_cast<uint32_t>(record.inputs()->Get(static_cast<uint32_t>(i)));
+        // The memory that a custom operator works in has no next value.
+        if (!reading.subgraph->tensors()->Get(index)->is_variable()) continue;
         struct tensor* next = create_like(reading, *variable->first, variable->name + "/next");
         if (!next) return last_error();
         TENGINE_RETURN_IF_ERROR(set_ir_node_output_tensor(node, node->output_num, next));
         variable->now = next;
-        const auto index = static_cast<size_t>(record.inputs()->Get(static_cast<uint32_t>(i)));
         reading.tensors[index] = next->index;
     }
     return TENGINE_OK;

@@ -25,6 +25,7 @@ class TensorReader
     int add_names();
     void mark_bias(const file::Operator& record);
     void mark_quantize(const file::Operator& record);
+    void mark_scratch(const file::Operator& record);
     int add_tensor(uint32_t index, const file::Tensor& record);
     int set_shape(struct tensor* tensor, const file::Tensor& record);
     int set_quantisation(struct tensor* tensor, const file::Tensor& record, bool is_plain);
@@ -34,6 +35,7 @@ class TensorReader
     Map<uint32_t, std::string_view> public_names_;
     Vector<char> is_bias_;
     Vector<char> is_of_quantize_;
+    Vector<char> is_of_custom_;  // an input of a custom operator
 };
 
 int TensorReader::run()
@@ -48,6 +50,7 @@ int TensorReader::run()
     reading_.is_written.resize(number, 0);
     is_bias_.resize(number, 0);
     is_of_quantize_.resize(number, 0);
+    is_of_custom_.resize(number, 0);
     const auto mark = [&](const flatbuffers::Vector<int32_t>* list) {
         for (uint32_t i = 0; i < count(list); ++i)
             if (list->Get(i) >= 0 && static_cast<uint32_t>(list->Get(i)) < number)
@@ -58,6 +61,7 @@ int TensorReader::run()
         mark(subgraph.operators()->Get(i)->outputs());
         mark_bias(*subgraph.operators()->Get(i));
         mark_quantize(*subgraph.operators()->Get(i));
+        mark_scratch(*subgraph.operators()->Get(i));
     }
     TENGINE_RETURN_IF_ERROR(reading_.budget.charge(uint64_t{number} * sizeof(int32_t)));
     reading_.tensors.resize(number, -1);
@@ -96,6 +100,18 @@ void TensorReader::mark_quantize(const file::Operator& record)
         const int32_t index = count(side) == 1 ? side->Get(0) : -1;
         if (index >= 0 && static_cast<size_t>(index) < is_of_quantize_.size())
             is_of_quantize_[static_cast<size_t>(index)] = 1;
+    }
+}
+
+// The inputs of a custom operator may be memory that it works in, which nothing writes: Arm's
+// ethos-u has two of them.
+void TensorReader::mark_scratch(const file::Operator& record)
+{
+    if (find_code(reading_, record) != kCustom) return;
+    for (uint32_t i = 0; i < count(record.inputs()); ++i) {
+        const int32_t index = record.inputs()->Get(i);
+        if (index >= 0 && static_cast<size_t>(index) < is_of_custom_.size())
+            is_of_custom_[static_cast<size_t>(index)] = 1;
     }
 }
 
@@ -147,8 +163,11 @@ int TensorReader::add_tensor(uint32_t index, const file::Tensor& record)
     }
     if (record.is_variable())
         return add_variable(reading_, tensor, size > 0 ? bytes : nullptr, size);
-    // Converters leave such tensors behind, which nothing reads.
-    if (size == 0 && tensor->elem_num > 0) return TENGINE_OK;
+    if (size == 0 && tensor->elem_num > 0) {
+        if (is_of_custom_[index]) return add_variable(reading_, tensor, nullptr, 0);
+        // Converters leave such tensors behind, which nothing reads.
+        return TENGINE_OK;
+    }
     tensor->tensor_type = TENSOR_TYPE_CONST;
     return set_values(reading_, tensor, record, form, bytes, size);
 }

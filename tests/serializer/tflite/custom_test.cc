@@ -92,6 +92,11 @@ class TfliteCustomTest : public TfliteModelTest
     void register_op(const char* name)
     {
         op_ = tengine_op_create("tflite", name, 1, 1);
+        finish_op();
+    }
+
+    void finish_op()
+    {
         ASSERT_NE(op_, nullptr) << get_tengine_error();
         tengine_op_set_user_data(op_, &found_, nullptr);
         tengine_op_set_init(op_, init_shift);
@@ -117,6 +122,26 @@ class TfliteCustomTest : public TfliteModelTest
     Found found_;
     tengine_op_t* op_ = nullptr;
 };
+
+// Memory that the operator works in: nothing writes it, and operators share it.
+TEST_F(TfliteCustomTest, InputsThatNothingWrites)
+{
+    flexbuffers::Builder builder;
+    builder.Map([&] { builder.Float("offset", 0.5f); });
+    builder.Finish();
+    const std::string options(builder.GetBuffer().begin(), builder.GetBuffer().end());
+    TfliteModel model;
+    model.tensors = {{"x", {2}}, {"scratch", {64}}, {"y", {2}}, {"z", {2}}};
+    model.operators = {{kCustom, {0, 1}, {2}, {}, "ethos-u", options},
+                       {kCustom, {2, 1}, {3}, {}, "ethos-u", options}};
+    model.inputs = {0};
+    model.outputs = {3};
+    expect_refusal(model, TENGINE_EOPERATOR, "byte code of Arm's compiler");
+    op_ = tengine_op_create("tflite", "ethos-u", 1, 1);
+    finish_op();
+    EXPECT_EQ(values_of<float>(run(model, {bytes_of<float>({1, 2})})[0]),
+              (std::vector<float>{2, 3}));
+}
 
 TEST_F(TfliteCustomTest, OptionsAreBytesAndAttributes)
 {
