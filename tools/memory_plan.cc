@@ -62,7 +62,9 @@ std::string reason_text(const MemoryPlan& plan, const tengine_plan_block& block)
 MemoryUse& find_use(std::vector<MemoryUse>& uses, const PlanArena& arena)
 {
     for (MemoryUse& use : uses)
-        if (use.name == arena.name) return use;
+        if (use.name == arena.name && use.memory_bytes == arena.memory_bytes &&
+            use.ns_per_kib == arena.ns_per_kib)
+            return use;
     uses.push_back({arena.name, arena.memory_bytes, arena.ns_per_kib, 0, 0, 0});
     return uses.back();
 }

@@ -29,7 +29,7 @@ TENGINE_API int tengine_arena_set(void* memory, size_t size);
 TENGINE_API int tengine_arena_get_use(size_t* out_used, size_t* out_peak);
 
 // Makes the `size` bytes at `memory`, which stay the caller's, the memory `name` of devices
-// ("SRAM", option CPU.memories), in which they place tensors inside parts; NULL and 0: the library
+// ("SRAM", option CPU.memories), in which tensors and weights get places; NULL and 0: the library
 // allocates it like all other memory, as after start. Holds for graphs that are prepared from then
 // on, which share the memory: each has what is free when it is prepared. The bytes must stay valid
 // until the next call for the name. `name` has 1 to 15 bytes. Fails with TENGINE_EINVAL (NULL, a

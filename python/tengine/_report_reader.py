@@ -102,8 +102,12 @@ _PLACE_REASONS = {c.TENGINE_PLACE_CHOSEN: "chosen", c.TENGINE_PLACE_TOO_LARGE: "
 
 
 def _sum_memories(arenas):
-    names = dict.fromkeys(arena.name for arena in arenas if arena.name)
-    return tuple(_sum_memory([arena for arena in arenas if arena.name == name]) for name in names)
+    uses = {}
+    for arena in arenas:
+        if arena.name:
+            key = arena.name, arena.memory_bytes, arena.ns_per_kib
+            uses.setdefault(key, []).append(arena)
+    return tuple(map(_sum_memory, uses.values()))
 
 
 def _sum_memory(arenas):

@@ -91,18 +91,36 @@ static int make_execution(struct graph* source, const ir_terms_t* terms, struct 
     return end_ir_preparation_trace(source, &trace, status);
 }
 
+static void drop_execution(struct graph* source)
+{
+    if (source->core->execution) close_ir_execution(source->core->execution);
+    source->core->execution = NULL;
+}
+
+// Other graphs that are prepared on other threads may take a memory of the board that this one has
+// planned to use. Each time one of them succeeds, so that the attempts end.
+static int make_execution_beside(struct graph* source, const ir_terms_t* terms, struct graph* made)
+{
+    int status = make_execution(source, terms, made);
+    while (!IS_MINIMAL && status == TENGINE_ENOMEM && get_ir_lanes(source)->is_crowded) {
+        get_ir_lanes(source)->is_crowded = false;
+        drop_execution(source);
+        status = make_execution(source, terms, NULL);
+    }
+    return status;
+}
+
 // Preparations for other shapes are dropped when the new one runs out of memory.
 static int make_execution_or_room(struct graph* source, const ir_terms_t* terms, struct graph* made)
 {
-    const int status = make_execution(source, terms, made);
+    const int status = make_execution_beside(source, terms, made);
     if (status != TENGINE_ENOMEM) return status;
     ir_failure_t failure;
     int kept_num;
     keep_ir_failure(&failure);
     TENGINE_RETURN_IF_ERROR(drop_ir_kept_executions(source, &kept_num));
     if (kept_num == 0) return raise_ir_failure(&failure);
-    if (source->core->execution) close_ir_execution(source->core->execution);
-    source->core->execution = NULL;
+    drop_execution(source);
     return make_execution(source, terms, NULL);
 }
 

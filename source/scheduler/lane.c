@@ -285,7 +285,12 @@ static int fit(struct graph* execution, ir_scratch_t* lender, int part_index)
     const size_t most = find_ir_scratch_need(lender);
     const size_t growth = most > lender->bytes ? most - lender->bytes : 0;
     TENGINE_RETURN_IF_ERROR(claim_ir_memory(execution, (int64_t)growth, "the arenas of its parts"));
-    return fit_ir_scratch(lender, part_index);
+    const int status = fit_ir_scratch(lender, part_index);
+    size_t room;
+    int lane;
+    if (status == TENGINE_ENOMEM && find_named_memory_room(lender->memory, &room))
+        find_neighbours(execution, &lane)->is_crowded = true;
+    return status;
 }
 
 int fit_ir_lanes(struct graph* execution)

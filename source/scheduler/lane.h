@@ -24,6 +24,9 @@ typedef struct ir_lanes
     // The first of the needs with memory from prerun to postrun (`planned`), of all preparations,
     // and those of bodies that run in these lanes.
     ir_scratch_need_t* held;
+    // A named memory had less room than when parts were planned, since another graph that was
+    // prepared at the same time has taken it.
+    bool is_crowded;
 } ir_lanes_t;
 
 // After the last preparation has ended.
@@ -50,8 +53,8 @@ TENGINE_MUST_USE int put_ir_parts_into_lane(struct graph* execution);
 // For a concurrent scheduler, before the first run: puts a part into a lane, from 0 on. ENOMEM.
 TENGINE_MUST_USE int put_ir_part_into_lane(struct subgraph* part, int lane);
 
-// When all parts are in lanes: gives them the memory for which they have asked. ENOMEM; ELIMIT,
-// when it is more than memory.limit_mb allows.
+// When all parts are in lanes: gives them the memory for which they have asked. ENOMEM, also when
+// lanes are crowded; ELIMIT, when it is more than memory.limit_mb allows.
 TENGINE_MUST_USE int fit_ir_lanes(struct graph* execution);
 
 TENGINE_EXTERN_C_END

@@ -63,9 +63,18 @@ static int64_t count_records(const ir_scratch_t* lender)
     return (int64_t)bytes;
 }
 
-// A lane counts for the device that needs most of it.
-static int add_lender(const ir_scratch_t* lender, struct vector* list)
+// And of the list of lenders, which counts with the first one.
+static int64_t count_list(const ir_lanes_t* lanes, int index)
 {
+    const struct vector* lenders = lanes->lenders;
+    const size_t entries = sizeof(ir_scratch_t*) * (size_t)lenders->space_num;
+    return index > 0 ? 0 : (int64_t)(sizeof *lanes + sizeof *lenders + entries);
+}
+
+// A lane counts for the device that needs most of it.
+static int add_lender(const ir_lanes_t* lanes, int index, struct vector* list)
+{
+    const ir_scratch_t* lender = *(ir_scratch_t**)get_vector_data(lanes->lenders, index);
     const ir_scratch_need_t* most = lender->first;
     for (const ir_scratch_need_t* need = most; need; need = need->next)
         if (need->bytes > most->bytes) most = need;
@@ -73,7 +82,7 @@ static int add_lender(const ir_scratch_t* lender, struct vector* list)
     TENGINE_RETURN_IF_ERROR(add_device(list, most->device));
     ir_device_memory_t* entry = find_device(list, most->device);
     entry->held.arena += (int64_t)lender->bytes;
-    entry->held.compiled += count_records(lender);
+    entry->held.compiled += count_records(lender) + count_list(lanes, index);
     return TENGINE_OK;
 }
 
@@ -81,8 +90,7 @@ static int add_lanes(const struct graph* source, struct vector* list)
 {
     const ir_lanes_t* lanes = get_ir_lanes(source);
     for (int i = 0; lanes && lanes->lenders && i < get_vector_num(lanes->lenders); ++i)
-        TENGINE_RETURN_IF_ERROR(
-            add_lender(*(ir_scratch_t**)get_vector_data(lanes->lenders, i), list));
+        TENGINE_RETURN_IF_ERROR(add_lender(lanes, i, list));
     return TENGINE_OK;
 }
 
@@ -107,7 +115,7 @@ int64_t count_ir_boundary_memory(const struct graph* execution)
     const ir_session_t* session = get_ir_session(execution);
     size_t bytes = execution->core->plan_bytes;
     for (int i = 0; i < execution->core->plan_need_num; ++i)
-        bytes += execution->core->plan_needs[i].own.bytes;
+        bytes += execution->core->plan_needs[i].own.bytes + sizeof(ir_scratch_need_t);
     for (int i = 0; session && i < session->frame_num; ++i)
         bytes += session->frames[i].memory_bytes;
     return (int64_t)bytes;

@@ -30,7 +30,8 @@ struct Use
     std::vector<int> shape;
     size_t output_bytes;
     const char* device = "CPU";
-    const char* table = nullptr;  // of scales, for int8
+    const char* table = nullptr;     // of scales, for int8
+    const char* memories = nullptr;  // option CPU.memories
     int precision = TENGINE_MODE_FP32;
     bool quantizes = false;  // and the quantised model is saved
     bool shares = false;     // another instance runs and is saved
@@ -70,6 +71,8 @@ class AllocationFailureTest : public ApiTest
         context_ = create_context("c", 1);
         if (!context_ || add_context_device(context_, use.device) != 0) return false;
         if (use.table && tengine_context_set_option(context_, "precision.table", use.table) != 0)
+            return false;
+        if (use.memories && tengine_context_set_option(context_, "CPU.memories", use.memories) != 0)
             return false;
         graph_ = create_graph(context_, use.format, use.path.c_str());
         if (!graph_ || !prepare(use) || (use.shares && (!share() || !prepare(use)))) return false;
@@ -268,6 +271,19 @@ TEST_F(AllocationFailureTest, QuantisedOnnx)
 TEST_F(AllocationFailureTest, QuantisedTmfile)
 {
     expect_clean_quantising("tengine");
+}
+
+// Tensors, weights and the result lie in the program's block, which they leave again.
+TEST_F(AllocationFailureTest, MemoriesOfABoard)
+{
+    std::vector<char> block(16000);
+    ASSERT_TRUE(save_small_network("onnx")) << get_tengine_error();
+    Use use = {"onnx", path_, {1, 3, 13, 17}, 5 * sizeof(float)};
+    use.memories = "SRAM:100000:1,DRAM:0:8";
+    ASSERT_EQ(tengine_memory_set("SRAM", block.data(), block.size()), 0) << get_tengine_error();
+    for (const bool lasting : {false, true})
+        expect_clean_failures(use, lasting, 10000);
+    EXPECT_EQ(tengine_memory_set("SRAM", nullptr, 0), 0) << get_tengine_error();
 }
 
 TEST_F(AllocationFailureTest, Int8OnTheAccelerator)

@@ -248,6 +248,11 @@ TEST_F(MemoriesTest, APlanHasCostsAndSavings)
 TEST_F(MemoriesTest, HotWeightsAreKept)
 {
     const std::vector<float> expected = use({});
+    const Way none = {};
+    const graph_t in_one = load(none);
+    ASSERT_EQ(prepare(in_one, none), 0) << get_tengine_error();
+    tengine_graph_memory slow;
+    ASSERT_EQ(get_graph_memory(in_one, &slow, sizeof slow), 0);
     int64_t last = 0;
     for (const int size : {1000, 20000, 40000, 80000, 200000}) {
         Block block(static_cast<size_t>(size) + 1000);
@@ -258,6 +263,10 @@ TEST_F(MemoriesTest, HotWeightsAreKept)
         for (const tengine_plan_arena& arena : list_arenas(graph))
             if (arena.is_kept) kept += arena.bytes;
         EXPECT_GE(kept, last) << size;
+        // Copies count beside the originals, which stay where they were packed.
+        tengine_graph_memory memory;
+        ASSERT_EQ(get_graph_memory(graph, &memory, sizeof memory), 0);
+        EXPECT_GE(memory.device_bytes - slow.device_bytes, kept - 16384 - 2048) << size;
         last = kept;
         for (int i = 0; i < 2; ++i)
             EXPECT_EQ(run(graph, 1), expected);

@@ -246,7 +246,7 @@ constexpr Option kOptions[] = {
      {"fast", "reference"},
      "fast or reference"},
     {{"memories", "",
-      "memories of the board in which tensors inside parts are placed, the fastest first: "
+      "memories of the board in which tensors and weights are placed, the fastest first: "
       "NAME:BYTES:NS,..., NS for 1 KiB; empty: one"},
      {},
      ""},

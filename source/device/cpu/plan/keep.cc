@@ -58,7 +58,8 @@ int Plan::move_weights(const ArenaPlan::Kept& kept)
     KernelContext& context = step.context;
     auto* copy = static_cast<char*>(align_up(kept_memory_[kept.memory])) + kept.offset;
     std::memcpy(copy, context.packed.data, kept.bytes);
-    originals_.push_back({context.state, context.free_state});
+    originals_.push_back(
+        {context.state, context.free_state, context.state_bytes, context.count_state});
     context.state = nullptr;
     context.free_state = nullptr;
     context.saved = {copy, kept.bytes};

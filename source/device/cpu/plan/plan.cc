@@ -200,6 +200,10 @@ size_t Plan::compiled_bytes() const
 #endif
     for (const Step& step : steps_)
         bytes += step.state_bytes();
+    for (const State& original : originals_)
+        bytes += original.count ? original.count(original.state) : original.bytes;
+    for (const size_t kept : planned_.kept_sizes)
+        bytes += kept;
     return bytes;
 }
 

@@ -109,6 +109,8 @@ class Plan : public Allocated
     {
         void* state;
         void (*free)(void*);
+        size_t bytes;
+        size_t (*count)(const void*);  // in place of `bytes`, if it is not null
     };
     Vector<State> originals_;
     size_t node_num_ = 0;  // of the part
