@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/minimal.h"
 #include "base/named_memory.h"
 #include "graph/graph.h"
 #include "graph/preparation.h"
@@ -238,7 +239,8 @@ static int make_plan_needs(struct graph* execution, const struct vector* memorie
 int begin_ir_boundary_memories(struct graph* execution)
 {
     struct device* device = find_default_device();
-    if (!device->interface->memories || execution->run_options->concurrent) return TENGINE_OK;
+    if (IS_MINIMAL || !device->interface->memories || execution->run_options->concurrent)
+        return TENGINE_OK;
     struct vector* memories = create_vector(sizeof(ir_memory_t), NULL);
     if (!memories) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of memories");
     tengine_error_clear();
