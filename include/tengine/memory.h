@@ -34,8 +34,8 @@ TENGINE_API int tengine_arena_get_use(size_t* out_used, size_t* out_peak);
 // on, which share the memory: each has what is free when it is prepared. The bytes must stay valid
 // until the next call for the name. `name` has 1 to 15 bytes. Fails with TENGINE_EINVAL (NULL, a
 // name of another length, one of `memory` and `size` is 0, or fewer than 256 bytes), TENGINE_ESTATE
-// (a prepared graph uses the present block) and TENGINE_ELIMIT (there are four other names). Any
-// thread.
+// (a prepared graph uses the present block), TENGINE_ELIMIT (there are four other names) and
+// TENGINE_ENOTSUP (a minimal build). Any thread.
 TENGINE_API int tengine_memory_set(const char* name, void* memory, size_t size);
 
 TENGINE_EXTERN_C_END

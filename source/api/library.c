@@ -4,6 +4,7 @@
 #include "api/plugin.h"
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/minimal.h"
 #include "base/named_memory.h"
 #include "module/module.h"
 #include "scheduler/scheduler.h"
@@ -90,6 +91,7 @@ int tengine_arena_set(void* memory, size_t size)
 int tengine_memory_set(const char* name, void* memory, size_t size)
 {
     if (check_pointer(name, __func__, "name") < 0) return api_failure();
+    if (IS_MINIMAL) return api_result(fail_not_supported(__func__, "memories of a board are"));
     const int status = set_named_memory(name, memory, size);
     if (status == TENGINE_ESTATE)
         tengine_error_set(status, "the memory '%.100s' is in use by a prepared graph", name);

@@ -6,200 +6,223 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minimal.h"
 #include "base/text.h"
 #include "tengine/device.h"
+
+// A minimal build lists no options for people.
+#define HELP(text) (IS_MINIMAL ? "" : text)
 
 // docs/options.md describes each.
 static const ir_option_t option_table[] = {
     {.key = "split.prune",
      .initial = "1",
      .choices = "0 1",
-     .help = "1: a part that costs more to move to its device than it saves there goes to the next "
-             "device; 0: devices keep all nodes they take"},
+     .help = HELP(
+         "1: a part that costs more to move to its device than it saves there goes to the next "
+         "device; 0: devices keep all nodes they take")},
     {.key = "split.min_nodes",
      .initial = "0",
      .lowest = 0,
      .highest = 1e9,
      .whole = true,
-     .help = "fewest nodes that a part of a device other than the CPU has; smaller ones go to the "
-             "next device"},
+     .help =
+         HELP("fewest nodes that a part of a device other than the CPU has; smaller ones go to the "
+              "next device")},
     {.key = "split.min_macs",
      .initial = "0",
      .lowest = 0,
      .highest = 1e14,
      .whole = true,
-     .help = "fewest multiply-accumulates of such a part"},
+     .help = HELP("fewest multiply-accumulates of such a part")},
     {.key = "split.report",
      .initial = "line",
      .choices = "none line full",
-     .help = "what prerun_graph logs about the placement: nothing, one line, or a line for each "
-             "node with the reasons"},
+     .help =
+         HELP("what prerun_graph logs about the placement: nothing, one line, or a line for each "
+              "node with the reasons")},
     {.key = "split.bandwidth",
      .initial = "0",
      .lowest = 0,
      .highest = 1e6,
-     .help = "GB/s between host and devices, for predictions; 0: as measured on this machine"},
+     .help =
+         HELP("GB/s between host and devices, for predictions; 0: as measured on this machine")},
     {.key = "split.fail_on_fallback",
      .initial = "0",
      .choices = "0 1",
-     .help = "1: prerun_graph fails when a node falls back to the CPU, and a run fails when its "
-             "device does"},
+     .help =
+         HELP("1: prerun_graph fails when a node falls back to the CPU, and a run fails when its "
+              "device does")},
     {.key = "split.max_fallback_macs",
      .initial = "100",
      .lowest = 0,
      .highest = 100,
-     .help = "percentage of the multiply-accumulates that may fall back to the CPU; more fails as "
-             "with split.fail_on_fallback"},
+     .help =
+         HELP("percentage of the multiply-accumulates that may fall back to the CPU; more fails as "
+              "with split.fail_on_fallback")},
     {.key = "precision.float",
      .initial = "refuse",
      .choices = "refuse allow",
-     .help = "what an int8 or uint8 run does with a float model without scales: refuse it, or run "
-             "it in float with a warning"},
+     .help =
+         HELP("what an int8 or uint8 run does with a float model without scales: refuse it, or run "
+              "it in float with a warning")},
     {.key = "precision.keep_float",
      .initial = "",
      .choices = "",
-     .help = "nodes that stay in the model's types in every precision: names, patterns with * and "
-             "?, or op:<operator>, separated by commas"},
+     .help =
+         HELP("nodes that stay in the model's types in every precision: names, patterns with * and "
+              "?, or op:<operator>, separated by commas")},
     {.key = "precision.rounding",
      .initial = "model",
      .choices = "model nearest litert litert-micro",
-     .help = "rounding of integer products: that of the model's format, once and to even, that of "
-             "LiteRT's default kernels, or that of tflite-micro"},
+     .help =
+         HELP("rounding of integer products: that of the model's format, once and to even, that of "
+              "LiteRT's default kernels, or that of tflite-micro")},
     {.key = "precision.table",
      .initial = "",
      .choices = "",
-     .help = "calibration table of `tengine quantize --table`, for runs in int8 or uint8"},
+     .help = HELP("calibration table of `tengine quantize --table`, for runs in int8 or uint8")},
     {.key = "scheduler",
      .initial = "",
      .choices = "",
-     .help = "scheduler that runs the parts, e.g. sync or pipeline; empty: that of the first "
-             "device that has one, else sync"},
+     .help = HELP("scheduler that runs the parts, e.g. sync or pipeline; empty: that of the first "
+                  "device that has one, else sync")},
     {.key = "pipeline.frames",
      .initial = "2",
      .lowest = 1,
      .highest = 64,
      .whole = true,
-     .help = "runs that can be in flight at once with scheduler=pipeline"},
+     .help = HELP("runs that can be in flight at once with scheduler=pipeline")},
     {.key = "memory.limit_mb",
      .initial = "0",
      .lowest = 0,
      .highest = 1 << 24,
-     .help = "MiB that a prepared graph may hold, apart from constants in mapped files and memory "
-             "of the program; more fails prerun_graph or the run; 0: no limit"},
+     .help =
+         HELP("MiB that a prepared graph may hold, apart from constants in mapped files and memory "
+              "of the program; more fails prerun_graph or the run; 0: no limit")},
     {.key = "memory.fold_mb",
      .initial = "0",
      .lowest = 0,
      .highest = 1 << 24,
-     .help = "MiB of constants that prerun_graph may compute from those of the model; the rest is "
-             "computed in every run; 0: 64 plus 16 times the model's constants"},
+     .help =
+         HELP("MiB of constants that prerun_graph may compute from those of the model; the rest is "
+              "computed in every run; 0: 64 plus 16 times the model's constants")},
     {.key = "cache.dir",
      .initial = "",
      .choices = "",
-     .help = "folder where prerun_graph keeps what devices have compiled, and finds it again; "
-             "empty: that of the environment variable TENGINE_CACHE_DIR, if it is set"},
+     .help = HELP("folder where prerun_graph keeps what devices have compiled, and finds it again; "
+                  "empty: that of the environment variable TENGINE_CACHE_DIR, if it is set")},
     {.key = "cache.limit_mb",
      .initial = "1024",
      .lowest = 0,
      .highest = 1 << 24,
-     .help = "MiB that this folder may hold; what was not used for longest is removed; 0: no "
-             "limit"},
+     .help = HELP("MiB that this folder may hold; what was not used for longest is removed; 0: no "
+                  "limit")},
     {.key = "prerun.watchdog_ms",
      .initial = "0",
      .lowest = 0,
      .highest = 86400000,
      .whole = true,
-     .help = "milliseconds after which the CPU gets a part that a device has not compiled; 0: "
-             "never"},
+     .help = HELP("milliseconds after which the CPU gets a part that a device has not compiled; 0: "
+                  "never")},
     {.key = "run.watchdog_ms",
      .initial = "0",
      .lowest = 0,
      .highest = 86400000,
      .whole = true,
-     .help = "milliseconds after which the CPU takes over from a device that has not finished its "
-             "part; 0: never"},
+     .help =
+         HELP("milliseconds after which the CPU takes over from a device that has not finished its "
+              "part; 0: never")},
     {.key = "run.deadline_ms",
      .initial = "0",
      .lowest = 0,
      .highest = 86400000,
      .whole = true,
-     .help = "milliseconds after which a run that has not ended is cancelled; 0: never"},
+     .help = HELP("milliseconds after which a run that has not ended is cancelled; 0: never")},
     {.key = "run.shape_cache",
      .initial = "3",
      .lowest = 0,
      .highest = 1024,
      .whole = true,
-     .help = "input shapes that a graph stays prepared for beside the present ones, so that "
-             "prerun_graph for them compiles nothing; 0: none"},
+     .help = HELP("input shapes that a graph stays prepared for beside the present ones, so that "
+                  "prerun_graph for them compiles nothing; 0: none")},
 #ifndef TENGINE_MINIMAL
     {.key = "run.buckets",
      .initial = "1",
      .choices = "0 1",
-     .help = "1: inputs that a bucket of the model holds are padded to its shape, where padding "
-             "does not change results; 0: the graph is prepared for their own shapes"},
+     .help =
+         HELP("1: inputs that a bucket of the model holds are padded to its shape, where padding "
+              "does not change results; 0: the graph is prepared for their own shapes")},
 #endif
     {.key = "run.profile",
      .initial = "0",
      .choices = "0 1",
-     .help = "1: devices measure the time of each node"},
+     .help = HELP("1: devices measure the time of each node")},
 #ifndef TENGINE_MINIMAL
     {.key = "run.trace",
      .initial = "0",
      .lowest = 0,
      .highest = 1e7,
      .whole = true,
-     .help = "events of the preparation and the runs that each thread and each part keeps for "
-             "reports; 0: none"},
+     .help = HELP("events of the preparation and the runs that each thread and each part keeps for "
+                  "reports; 0: none")},
 #endif
     {.key = "model.map",
      .initial = "auto",
      .choices = "auto 0 1",
-     .help = "auto: create_graph copies the first 16 MiB of a model's files and maps larger ones; "
-             "1: it maps all; 0: it reads all, so that later changes to them cannot harm the "
-             "graph"},
+     .help =
+         HELP("auto: create_graph copies the first 16 MiB of a model's files and maps larger ones; "
+              "1: it maps all; 0: it reads all, so that later changes to them cannot harm the "
+              "graph")},
     {.key = "model.keep_parts",
      .initial = "0",
      .choices = "0 1",
-     .help = "1: what devices compile is kept with a model that was loaded from a tmfile, and "
-             "save_graph writes it into the new one, which need not be compiled again"},
+     .help = HELP("1: what devices compile is kept with a model that was loaded from a tmfile, and "
+                  "save_graph writes it into the new one, which need not be compiled again")},
 #ifndef TENGINE_MINIMAL
     {.key = "model.keep_variant",
      .initial = "",
      .choices = "",
-     .help = "variant as which model.keep_parts keeps parts: name=NAME, and chip=CHIP and "
-             "driver=VERSION of its first device if wanted, separated by commas"},
+     .help = HELP("variant as which model.keep_parts keeps parts: name=NAME, and chip=CHIP and "
+                  "driver=VERSION of its first device if wanted, separated by commas")},
     {.key = "model.variant",
      .initial = "",
      .choices = "",
-     .help = "variant of a compiled file to use, by its name; empty: the best that fits; none: "
-             "no variant"},
+     .help =
+         HELP("variant of a compiled file to use, by its name; empty: the best that fits; none: "
+              "no variant")},
 #endif
     {.key = "model.keep_host_parts",
      .initial = "1",
      .choices = "0 1",
-     .help = "0: model.keep_parts leaves out what the CPU compiles, which is for processors like "
-             "this machine's"},
+     .help =
+         HELP("0: model.keep_parts leaves out what the CPU compiles, which is for processors like "
+              "this machine's")},
 #ifndef TENGINE_MINIMAL  // which writes no models
     {.key = "model.fold_activations",
      .initial = "1",
      .choices = "0 1",
-     .help = "0: save_graph leaves ReLU and ReLU6 of floats in a tmfile as nodes with names of "
-             "their own, not as fields of the convolutions before them"},
+     .help =
+         HELP("0: save_graph leaves ReLU and ReLU6 of floats in a tmfile as nodes with names of "
+              "their own, not as fields of the convolutions before them")},
     {.key = "model.external_mb",
      .initial = "1984",
      .lowest = 0,
      .highest = 1984,
-     .help = "MiB of weights above which an ONNX file is written with external data, in a file of "
-             "its name and .data"},
+     .help =
+         HELP("MiB of weights above which an ONNX file is written with external data, in a file of "
+              "its name and .data")},
     {.key = "model.opset",
      .initial = "0",
      .choices = "0 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28",
-     .help = "opset of the ONNX files that save_graph writes; 0: 21, or the first one after it "
-             "that has all operators of the graph"},
+     .help =
+         HELP("opset of the ONNX files that save_graph writes; 0: 21, or the first one after it "
+              "that has all operators of the graph")},
     {.key = "model.entry",
      .initial = "",
      .choices = "",
-     .help = "entry of a model with several that create_graph loads, such as a signature of a "
-             ".tflite, by its name; empty: the first one"},
+     .help = HELP("entry of a model with several that create_graph loads, such as a signature of a "
+                  ".tflite, by its name; empty: the first one")},
     {.key = "model.states",
      .initial = "1",
      .choices = "0 1",
@@ -209,20 +232,23 @@ static const ir_option_t option_table[] = {
     {.key = "model.integer_io",
      .initial = "0",
      .choices = "0 1",
-     .help = "1: inputs and outputs of a quantised ONNX model are of integers in the tmfile that "
-             "save_graph writes, as programs for Tengine Lite expect"},
+     .help =
+         HELP("1: inputs and outputs of a quantised ONNX model are of integers in the tmfile that "
+              "save_graph writes, as programs for Tengine Lite expect")},
 #endif
 #ifndef TENGINE_MINIMAL  // which reads no properties of a model
     {.key = "model.hints",
      .initial = "1",
      .choices = "0 1",
-     .help = "0: affinities and options that the model sets for its own placement are ignored"},
+     .help =
+         HELP("0: affinities and options that the model sets for its own placement are ignored")},
 #endif
     {.key = "model.refuse_hard_links",
      .initial = "0",
      .choices = "0 1",
-     .help = "1: create_graph refuses external data of an ONNX model in a file with more than one "
-             "name"},
+     .help =
+         HELP("1: create_graph refuses external data of an ONNX model in a file with more than one "
+              "name")},
 };
 
 int get_ir_option_count(void)

@@ -159,6 +159,9 @@ int move_transposes(graph& graph);
 int merge_affine_nodes(graph& graph);
 // pass/merge_pads.cc: Pad into the Conv or AveragePool after it.
 int merge_pads(graph& graph);
+// Whether the build merges them: convert has done it in the files that it writes, so that a minimal
+// build does it for models with normalisations alone.
+#define MERGES_NODES (!IS_MINIMAL || OP_IS_SELECTED(onnx_BatchNormalization))
 // pass/constant_nodes.cc: Constant, and Identity of a constant, in a graph whose operators are
 // those of the model's opset.
 int fold_constant_nodes(graph& graph);

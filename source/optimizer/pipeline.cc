@@ -94,8 +94,10 @@ constexpr Pass kFloatPasses[] = {
 #endif
     {"no_ops", remove_no_ops},
     {"transposes", move_transposes},
+#if MERGES_NODES
     {"merge_pads", merge_pads},
     {"merge_affine_nodes", merge_affine_nodes},
+#endif
     {"clean", remove_dead_code},
 };
 

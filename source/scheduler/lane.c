@@ -194,7 +194,7 @@ static void take_memories(const struct subgraph* part, struct subgraph* compiled
 
 int begin_ir_part_memories(const struct subgraph* part, struct subgraph* compiled, bool isolated)
 {
-    if (!compiled->device->interface->memories) return begin_ir_scratch(compiled, 1);
+    if (IS_MINIMAL || !compiled->device->interface->memories) return begin_ir_scratch(compiled, 1);
     struct vector* memories = create_vector(sizeof(ir_memory_t), NULL);
     if (!memories) return tengine_error_set(TENGINE_ENOMEM, "out of memory for a list of memories");
     int status = list_memories(part, compiled, memories);
@@ -207,6 +207,7 @@ int begin_ir_part_memories(const struct subgraph* part, struct subgraph* compile
 
 void hold_ir_part_memories(const struct subgraph* part, struct subgraph* compiled)
 {
+    if (IS_MINIMAL) return;
     int lane;
     for (int i = 0; i < compiled->core->memory_num; ++i)
         if (compiled->core->scratch[i].planned > 0)

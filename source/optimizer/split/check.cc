@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/maps.hpp"
+#include "base/minimal.h"
 #include "base/print_text.hpp"
 #include "base/sort.h"
 #include "graph/core.h"
@@ -176,8 +177,11 @@ Vector<Edge> find_shortest_cycle(const Edges& edges)
     return shortest;
 }
 
-int fail_cycle(const graph& graph, const Vector<Edge>& cycle, const char* author)
+int fail_cycle(const graph& graph, const Edges& edges, const char* author)
 {
+    if (IS_MINIMAL)
+        return tengine_error_set(TENGINE_EGRAPH, "%s: parts depend on each other", author);
+    const Vector<Edge> cycle = find_shortest_cycle(edges);
     String parts, nodes;
     for (size_t i = 0; i < cycle.size(); ++i) {
         const Edge& edge = cycle[i];
@@ -255,7 +259,7 @@ int check_parts(graph& graph, const char* author)
     TENGINE_RETURN_IF_ERROR(check_all_claimed(graph, author));
     const Edges edges = list_edges(graph);
     const Vector<int> order = order_parts(edges);
-    if (order.size() < edges.size()) return fail_cycle(graph, find_shortest_cycle(edges), author);
+    if (order.size() < edges.size()) return fail_cycle(graph, edges, author);
     if (!std::is_sorted(order.begin(), order.end())) reorder_parts(graph, order);
     return TENGINE_OK;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/maps.hpp"
+#include "base/minimal.h"
 #include "base/print_text.hpp"
 #include "base/sort.h"
 #include "graph/core.h"
@@ -246,6 +247,7 @@ void report(const graph& graph)
 
 void report_ir_split(const struct graph* execution)
 {
+    if (IS_MINIMAL) return;
     try {
         tengine::report(*execution);
     } catch (const std::bad_alloc&) {
