@@ -26,10 +26,10 @@ typedef struct ir_affinity
 bool fits_ir_node(const char* nodes, const struct node* node);
 
 // Appends a rule to graph->affinity; it replaces an earlier one with the same `nodes`. ENOENT when
-// `nodes` matches no node of the graph and no operator that the preparation may turn one into; EINVAL for NULL, an empty string, a list with an empty
-// name, one that mixes devices with and without !, and for a group that is invalid, excluded, or
-// differs from the device's group in the same list. The caller checks that the devices exist. A
-// failure leaves the rules as they were.
+// `nodes` matches no node of the graph and no operator that the preparation may turn one into;
+// EINVAL for NULL, an empty string, a list with an empty name, one that mixes devices with and
+// without !, and for a group that is invalid, excluded, or differs from the device's group in the
+// same list. The caller checks that the devices exist. A failure leaves the rules as they were.
 int add_ir_graph_affinity(struct graph* graph, const char* nodes, const char* devices);
 
 // Appends a rule of the model, before the program adds its own. As above, but nodes need not match

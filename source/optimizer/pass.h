@@ -58,9 +58,9 @@ int copy_to_execution_graph(const graph& source, GraphPointer* out_graph);
 struct Extent;
 int copy_extent(const graph& source, const Extent& extent, GraphPointer* out_graph);
 
-// graph/declarations.cc: the copy of a body becomes a source graph of its own. It gets the types and
-// shapes that the body declares for results of TensorFlow Lite's operators, some of which compute by
-// them.
+// graph/declarations.cc: the copy of a body becomes a source graph of its own. It gets the types
+// and shapes that the body declares for results of TensorFlow Lite's operators, some of which
+// compute by them.
 int leave_source(const graph& body, graph& copy);
 
 // graph/prepared.cc: the execution graph after all passes and the split, if the model's file has it

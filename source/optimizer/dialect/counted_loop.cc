@@ -151,7 +151,9 @@ void LoopCounter::count()
 void LoopCounter::collect(int place)
 {
     struct tensor* whole = get_ir_node_output(&loop_, value_num() + place);
-    struct tensor* row = results_[static_cast<size_t>(1 + value_num() + place)];
+    // The first result is the condition.
+    const auto index_of_row = static_cast<size_t>(value_num() + place) + 1;
+    struct tensor* row = results_[index_of_row];
     if (!whole || inside_.status < 0 || outside_.status < 0) return;
     // The body may not know them yet.
     inside_.status = set_ir_tensor_data_type(row, whole->data_type);
