@@ -252,10 +252,14 @@ class Mover
 
 }  // namespace
 
-// Minimal builds read tmfiles, which were written after the pass.
+// Minimal builds read tmfiles, which were written after the pass. Transposes that are left without
+// readers would keep the next passes from merging what they read.
 int move_transposes(graph& graph)
 {
-    return IS_MINIMAL ? TENGINE_OK : Mover(graph).run();
+    if (IS_MINIMAL) return TENGINE_OK;
+    TENGINE_RETURN_IF_ERROR(Mover(graph).run());
+    TENGINE_RETURN_IF_ERROR(tidy_graph(graph));
+    return remove_dead_code(graph);
 }
 
 }  // namespace tengine
