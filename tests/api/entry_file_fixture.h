@@ -273,6 +273,27 @@ class EntryFileTest : public ApiTest
         return made.size() == tokens_.size() ? error : INFINITY;
     }
 
+    // On each device, with each scheduler and precision, with an option of the context.
+    void run_everywhere(const char* key, const char* value)
+    {
+        const std::map<int, double> limits = {
+            {TENGINE_MODE_FP32, 1e-4}, {TENGINE_MODE_FP16, 0.02}, {TENGINE_MODE_BF16, 0.15}};
+        for (const char* device : {"CPU", "TPU"})
+            for (const char* scheduler : {"sync", "pipeline"})
+                for (const auto& [precision, limit] : limits) {
+                    SCOPED_TRACE(std::string(device) + " " + scheduler + " " +
+                                 std::to_string(precision));
+                    context_ = create_context("entries", 1);
+                    ASSERT_EQ(set_context_device(context_, device, nullptr, 0), 0);
+                    set_option("scheduler", scheduler);
+                    set_option(key, value);
+                    load();
+                    prepare(precision, 2);
+                    EXPECT_LT(find_error(), limit);
+                    close();
+                }
+    }
+
     // Lets some of the allocations of the work fail, each alone.
     void expect_clean_failures(const std::function<bool()>& work)
     {
