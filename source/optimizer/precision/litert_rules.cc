@@ -176,7 +176,8 @@ bool make_litert_requantization(const Fuser& fuser, const Quantization& from,
     return true;
 }
 
-// A product with a float; ties away from zero.
+// A product with a float, which is rounded before the sum, also where an instruction makes both; ties
+// away from zero.
 bool make_litert_part(const Fuser& fuser, const Quantization& from, const Quantization& to,
                       Int8Table* out_table)
 {
@@ -186,7 +187,7 @@ bool make_litert_part(const Fuser& fuser, const Quantization& from, const Quanti
     const float scale = from.scale * inverse;
     const float bias = static_cast<float>(-from.zero_point) * scale;
     *out_table = make_distance_table(from, to, [&](int value) -> int64_t {
-        const float product = static_cast<float>(value + from.zero_point) * scale;
+        const volatile float product = static_cast<float>(value + from.zero_point) * scale;
         return std::lround(product + bias);
     });
     return true;
