@@ -176,8 +176,8 @@ bool make_litert_requantization(const Fuser& fuser, const Quantization& from,
     return true;
 }
 
-// A product with a float, which is rounded before the sum, also where an instruction makes both; ties
-// away from zero.
+// A product with a float, rounded before the sum, also where one instruction makes both; ties away
+// from zero.
 bool make_litert_part(const Fuser& fuser, const Quantization& from, const Quantization& to,
                       Int8Table* out_table)
 {
