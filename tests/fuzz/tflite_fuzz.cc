@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -73,7 +74,10 @@ void write_model(context_t context, graph_t graph)
         std::filesystem::temp_directory_path() / ("tflite_fuzz_" + std::to_string(getpid()));
     if (save_graph(graph, "tflite", path.c_str()) == 0) {
         graph_t again = create_graph(context, "tflite", path.c_str());
-        if (!again) std::abort();
+        if (!again) {
+            std::fprintf(stderr, "the written file is refused: %s\n", get_tengine_error());
+            std::abort();
+        }
         destroy_graph(again);
     }
     std::filesystem::remove(path);

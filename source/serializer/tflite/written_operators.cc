@@ -120,6 +120,15 @@ class OptionsWriter
 
 // ---- custom operators ----
 
+void add_list(const op_ints& list, const char* name, flexbuffers::Builder* map)
+{
+    if (list.num == 0) return;
+    map->TypedVector(name, [&] {
+        for (int i = 0; i < list.num; ++i)
+            map->Int(list.values[i]);
+    });
+}
+
 // The library's own, whose options are words or a map.
 Vector<uint8_t> encode_options(const struct node& node)
 {
@@ -137,6 +146,8 @@ Vector<uint8_t> encode_options(const struct node& node)
             std::memcpy(&words[place], member, sizeof(int32_t));
         } else if (field.kind == OP_FIELD_FLOAT) {
             map.Float(field.name, *static_cast<const float*>(member));
+        } else if (field.kind == OP_FIELD_INTS) {
+            add_list(*static_cast<const op_ints*>(member), field.name, &map);
         } else {
             map.Int(field.name, *static_cast<const int*>(member));
         }
