@@ -111,7 +111,11 @@ class OptionsReader
         const flatbuffers::Vector<Value>* list = nullptr;
         TENGINE_RETURN_IF_ERROR(find_list(field, place, &list));
         if (!list) return TENGINE_OK;
-        const Vector<int64_t> values(list->begin(), list->end());
+        // The file may have them at any address.
+        Vector<Value> copies(count(list));
+        if (!copies.empty())
+            std::memcpy(copies.data(), list->Data(), copies.size() * sizeof(Value));
+        const Vector<int64_t> values(copies.begin(), copies.end());
         return set_node_ints(node_, field.name, values.data(), static_cast<int>(values.size()));
     }
 
