@@ -53,6 +53,18 @@ inline TfliteModel make_pair()
     return model;
 }
 
+// The same where each signature calls a subgraph of its own.
+inline TfliteModel make_pair_of_calls()
+{
+    TfliteModel model = make_pair();
+    TfliteModel once = model.called[0];
+    once.tensors[1].values = bytes_of<float>({1, 2});
+    model.called.push_back(once);
+    TfliteModel& scale = model.called[1];
+    scale.operators.insert(scale.operators.begin(), {kCallOnce, {}, {}, {{0, 4, 3, {}}}});
+    return model;
+}
+
 class TfliteEntryTest : public TfliteModelTest
 {
   protected:

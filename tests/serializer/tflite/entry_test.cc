@@ -52,12 +52,7 @@ TEST_F(TfliteEntryTest, CallOnceAssignsInTheFirstRunOfItsSignature)
 // The values are LiteRT's: each signature calls a subgraph of its own, or both call the same.
 TEST_F(TfliteEntryTest, EachSignatureMayCallItsOwn)
 {
-    TfliteModel model = make_pair();
-    TfliteModel once = model.called[0];
-    once.tensors[1].values = bytes_of<float>({1, 2});
-    model.called.push_back(once);
-    TfliteModel& scale = model.called[1];
-    scale.operators.insert(scale.operators.begin(), {kCallOnce, {}, {}, {{0, 4, 3, {}}}});
+    TfliteModel model = make_pair_of_calls();
     const auto run = [&] {
         return std::vector<Floats>{step(graph_, {1, 2}), step(other_, {2, 3}), step(other_, {2, 1}),
                                    step(graph_, {1, 1})};

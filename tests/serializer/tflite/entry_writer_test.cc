@@ -73,13 +73,7 @@ TEST_F(TfliteEntryWriterTest, SignaturesOfAFileAreWritten)
 // A tmfile between them has the same, as the written file.
 TEST_F(TfliteEntryWriterTest, EachSignatureMayCallItsOwn)
 {
-    TfliteModel model = make_pair();
-    TfliteModel once = model.called[0];
-    once.tensors[1].values = bytes_of<float>({1, 2});
-    model.called.push_back(once);
-    TfliteModel& scale = model.called[1];
-    scale.operators.insert(scale.operators.begin(), {kCallOnce, {}, {}, {{0, 4, 3, {}}}});
-    ASSERT_TRUE(load(model)) << get_tengine_error();
+    ASSERT_TRUE(load(make_pair_of_calls())) << get_tengine_error();
     for (int round = 0; round < 2; ++round) {
         load_both(save(graph_), "add", "scale");
         EXPECT_EQ(step(graph_, {1, 2}), (Floats{6, 8}));
