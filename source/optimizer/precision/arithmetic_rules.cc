@@ -93,14 +93,7 @@ bool reduces_space(const node& node)
 bool fuse_add(Fuser& fuser, node& node)
 {
     Binary binary;
-    if (has_litert_integers(fuser)) {
-        if (fuse_litert_sum(fuser, node, 1)) return true;
-        fuser.rewriter().take_back();
-    }
-    for (const FuseRule rule : {fuse_unary, fuse_biased_matmul}) {
-        if (rule(fuser, node)) return true;
-        fuser.rewriter().take_back();
-    }
+    if (fuse_by_first(fuser, node, {fuse_litert_add, fuse_unary, fuse_biased_matmul})) return true;
     if (!prepare(fuser, node, &binary)) return false;
     const double y = binary.y.by.scale;
     if (!is_multiplier(binary.a.by.scale / y) || !is_multiplier(binary.b.by.scale / y))
@@ -110,18 +103,13 @@ bool fuse_add(Fuser& fuser, node& node)
 
 bool fuse_sub(Fuser& fuser, node& node)
 {
-    if (has_litert_integers(fuser)) {
-        if (fuse_litert_sum(fuser, node, -1)) return true;
-        fuser.rewriter().take_back();
-    }
-    return fuse_unary(fuser, node);
+    return fuse_by_first(fuser, node, {fuse_litert_sub, fuse_unary});
 }
 
 bool fuse_mul(Fuser& fuser, node& node)
 {
     Binary binary;
-    if (fuse_unary(fuser, node)) return true;
-    fuser.rewriter().take_back();
+    if (fuse_by_first(fuser, node, {fuse_unary})) return true;
     if (!prepare(fuser, node, &binary)) return false;
     const double product = double{binary.a.by.scale} * binary.b.by.scale;
     return is_multiplier(product / binary.y.by.scale) &&

@@ -277,6 +277,15 @@ bool Fuser::replace_quantizer(Result& result, tensor* bytes)
     return rewriter_.status() >= 0;
 }
 
+bool fuse_by_first(Fuser& fuser, node& node, std::initializer_list<FuseRule> rules)
+{
+    for (const FuseRule rule : rules) {
+        if (rule(fuser, node)) return true;
+        fuser.rewriter().take_back();
+    }
+    return false;
+}
+
 // ---- the walk ----
 
 bool Fuser::rewrite(node& node)

@@ -3,6 +3,8 @@
 // graph (fuser.cc, operands.cc) and the common part of its rules (rules.cc has them in a table).
 #pragma once
 
+#include <initializer_list>
+
 #include "base/containers.hpp"
 #include "optimizer/precision/lookup.h"
 #include "optimizer/precision/quantization.h"
@@ -109,6 +111,10 @@ class Fuser
 
 using FuseRule = bool (*)(Fuser& fuser, node& node);
 
+// Whether one of the rules has replaced the node, the first that can. Nodes that the others have
+// made are taken back.
+bool fuse_by_first(Fuser& fuser, node& node, std::initializer_list<FuseRule> rules);
+
 // The rule of an operator, null when there is none (rules.cc).
 FuseRule find_fuse_rule(const node& node);
 // Whether that is one of movement_rules.cc.
@@ -135,8 +141,9 @@ bool fuse_layer_norm(Fuser& fuser, node& node);
 bool fuse_leaky_relu(Fuser& fuser, node& node);
 bool fuse_hard_swish(Fuser& fuser, node& node);
 // litert_rules.cc
-// An Add, or with sign -1 a Sub, of two tensors in integer form.
-bool fuse_litert_sum(Fuser& fuser, node& node, int sign);
+// An Add and a Sub of two operands in integer form, if the run rounds as TensorFlow Lite's kernels.
+bool fuse_litert_add(Fuser& fuser, node& node);
+bool fuse_litert_sub(Fuser& fuser, node& node);
 // Gives them the parameters with which an integer pool has the means of TensorFlow Lite, if both
 // are quantised in one way.
 void take_litert_average(Operand* x, Result* y);

@@ -138,16 +138,12 @@ bool fuse_litert_swish(Fuser& fuser, node& node)
 
 bool fuse_leaky_relu(Fuser& fuser, node& node)
 {
-    if (fuse_litert_leak(fuser, node)) return true;
-    fuser.rewriter().take_back();
-    return fuse_unary(fuser, node);
+    return fuse_by_first(fuser, node, {fuse_litert_leak, fuse_unary});
 }
 
 bool fuse_hard_swish(Fuser& fuser, node& node)
 {
-    if (fuse_litert_swish(fuser, node)) return true;
-    fuser.rewriter().take_back();
-    return fuse_unary(fuser, node);
+    return fuse_by_first(fuser, node, {fuse_litert_swish, fuse_unary});
 }
 
 }  // namespace tengine

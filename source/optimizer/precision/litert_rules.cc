@@ -119,13 +119,11 @@ tensor* add_sum(Fuser& fuser, const node& node, Sum sum, Result y)
     return fuser.add("com.microsoft", "QLinearAdd", node, inputs, y);
 }
 
-}  // namespace
-
 bool fuse_litert_sum(Fuser& fuser, node& node, int sign)
 {
     Sum sum;
     Result y;
-    if (!fuser.find_result(node, 0, &y) ||
+    if (!has_litert_integers(fuser) || !fuser.find_result(node, 0, &y) ||
         !fuser.find_operand(get_ir_node_input(&node, 0), &sum.a) ||
         !fuser.find_operand(get_ir_node_input(&node, 1), &sum.b))
         return false;
@@ -138,6 +136,18 @@ bool fuse_litert_sum(Fuser& fuser, node& node, int sign)
     return fuser.finish(
         node, y,
         is_function ? add_table(fuser, node, sum, is_a_fixed) : add_sum(fuser, node, sum, y));
+}
+
+}  // namespace
+
+bool fuse_litert_add(Fuser& fuser, node& node)
+{
+    return fuse_litert_sum(fuser, node, 1);
+}
+
+bool fuse_litert_sub(Fuser& fuser, node& node)
+{
+    return fuse_litert_sum(fuser, node, -1);
 }
 
 // ---- averages ----

@@ -246,8 +246,8 @@ int find_model_precision(const graph& graph)
         if (tensor.tensor_type != TENSOR_TYPE_CONST && is_quantized(tensor))
             precision = precision_of(tensor.data_type);
     }
-    for (int i = 0; i < graph.node_num && precision == TENGINE_MODE_FP32 && states_rounding(graph);
-         ++i)
+    if (precision != TENGINE_MODE_FP32 || !states_rounding(graph)) return precision;
+    for (int i = 0; i < graph.node_num && precision == TENGINE_MODE_FP32; ++i)
         precision = precision_of(type_made_by(*graph.node_list[i]));
     return precision;
 }

@@ -494,7 +494,7 @@ class Reader
         return TENGINE_OK;
     }
 
-    // Whoever lays memory out compares them with what it needs; their parts are checked here.
+    // The parts are checked here. The planners compare the blocks with those that they need.
     int add_block(const PreparedBlockRecord& record, int last_part)
     {
         if (record.part < last_part || record.part >= get_vector_num(graph_.subgraph_list))
